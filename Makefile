@@ -81,6 +81,7 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/operetta, and bin/operetta-server, which is the one that the image has
 	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/ ./cmd/...
+	@cp deploy/kubectl-operetta bin/
 
 .PHONY: image
 image: ## Build the container image for this machine's platform (needs Docker)
@@ -220,13 +221,14 @@ lint: ## Lint, with the rules that keep hooks pure
 	cd e2e/native && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../../.golangci.yml ./...
 	cd examples && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
 	cd release && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml ./...
+	cd web && $(GOLANGCI_LINT) run --allow-parallel-runners --config ../.golangci.yml . ./browser
 
 .PHONY: e2e
 # The tests of ./live take longest, and wait most of the time: they run beside all others, but
 # for as many as those leave time for, which come at the end of those.
 AFTERWARDS    := ^(TestRotation|TestUninstall)$$
 E2E_TIMEOUT    = $(if $(OPERETTA_TEST_THOROUGH),4h,$(TIMEOUT))
-e2e: ## Test against a real API server; the first time it is built, for minutes
+e2e: page-tools ## Test against a real API server; the first time it is built, for minutes
 	@failed=; printed=$$(mktemp); \
 	(cd e2e/defaults && $(GOTEST) -count=1 ./...) || failed=1; \
 	(cd e2e && $(GO) run ./cmd/cluster build) || failed=1; \
@@ -235,6 +237,7 @@ e2e: ## Test against a real API server; the first time it is built, for minutes
 	(cd e2e && $(GOTEST) -count=1 -timeout $(E2E_TIMEOUT) -run '$(AFTERWARDS)' ./live) || failed=1; \
 	wait $$live || failed=1; \
 	cat $$printed; rm -f $$printed; \
+	(cd web && $(GOTEST) -count=1 -p=1 ./...) || failed=1; \
 	test -z "$$failed"
 
 .PHONY: explore
@@ -301,12 +304,29 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd e2e/defaults && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
 	cd release && $(GO) mod tidy -diff
+	cd web && $(GO) mod tidy -diff
+
+.PHONY: page
+page: page-tools ## Build the page of operetta play from web/, and take the README's picture of it (needs npm and Chromium)
+	cd web && $(GO) run . ../internal/play/page
+	cd web && $(GO) test -count=1 ./browser -run '^TestPicture$$' -update
+
+# What builds the page, from package-lock.json, and a browser to look at it. Where a machine cannot
+# have them, tests that need them say so.
+.PHONY: page-tools
+page-tools:
+	@if ! command -v npm >/dev/null; then echo "there is no npm: the page is not built again"; \
+	elif ! (cd web && npm ci --silent --no-audit --no-fund); then echo "npm could not install what web/package-lock.json has"; fi
+	@for browser in chromium-headless-shell chromium chromium-browser google-chrome; do ! command -v $$browser >/dev/null || exit 0; done; \
+	{ test "$$(id -u)" = 0 && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qqy --no-install-recommends chromium-headless-shell fonts-dejavu-core >/dev/null; } || \
+	echo "no browser could be installed: nothing walks through the page"
 
 .PHONY: golden
-golden: ## Rewrite the expected outputs below testdata; read the diff
+golden: ## Rewrite the expected outputs below testdata and the pictures of docs/; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	@git --no-pager diff --stat -- testdata examples/testdata
+	$(GO) test ./internal/cli/workbench -run '^TestPicturesOfTheDocs$$' -update
+	@git --no-pager diff --stat -- testdata examples/testdata docs/images
 
 .PHONY: clean
 clean: ## Remove what was built here

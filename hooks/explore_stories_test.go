@@ -39,6 +39,38 @@ var found = []struct {
 			sync Build/hello`,
 	},
 	{
+		name: "a Job that is deleted by hand, whose Pod is heard of late", scenario: "build", apply: simulate.DynamicApply,
+		schedule: `
+			deliver Build
+			sync Build/hello
+			step Job/hello-4cc8182588
+			deliver Build all
+			deliver Job all
+			sync Build/hello
+			deliver Build all
+			delete Job/hello-4cc8182588
+			deliver Job all
+			sync Build/hello
+			deliver Build all
+			sync Build/hello`,
+	},
+	{
+		name: "the same before a status tells of the Job", scenario: "build", apply: simulate.DynamicApply,
+		schedule: `
+			calm 40
+			edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}
+			deliver Build all
+			sync Build/hello
+			deliver Build all
+			wait 1s
+			sync Build/hello lose-status
+			step Job/hello-7b56ab7a42
+			delete Job/hello-7b56ab7a42
+			deliver Job all
+			deliver Build all
+			sync Build/hello`,
+	},
+	{
 		name: "a workload without its label holds up the teardown", scenario: "dataservice", apply: simulate.DynamicApply,
 		schedule: `
 			calm 40

@@ -58,9 +58,9 @@ const FinalizerPrefix = "metacontroller.io/compositecontroller-"
 // Finalize wraps a function that computes which children stay during deletion:
 // a subset of the observed ones, never anything new.
 //
-// Nothing may stop a deletion. If the parent is damaged, the function gets the
-// part that can be decoded, and [Observed.SpecDamaged] reports that the spec is
-// not in it. After an error of the function all children are deleted at once; to delete them in
+// Nothing may stop a deletion. If the parent is damaged, the function gets its name,
+// namespace and UID and the part that can be decoded, and [Observed.SpecDamaged] reports
+// that the spec is not in it. After an error of the function all children are deleted at once; to delete them in
 // order whatever they hold, read them with [ListReadable] and [Snapshot.Label].
 //
 // The function is not asked where nothing is to be torn down: while the children are

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
@@ -17,7 +19,8 @@ func (h HookName) isLenient() bool { return h != SyncHook }
 
 // decodeParts decodes as much of a parent as possible, and reports whether its
 // spec could not be decoded. Each member is decoded as a whole or left empty: a spec
-// without one of its fields would mean something else.
+// without one of its fields would mean something else. Name, namespace and UID are always there,
+// for children are named by them.
 func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 	if decode(req.parent.raw, parent) == nil {
 		return false
@@ -33,6 +36,11 @@ func decodeParts[P any](req *request, parent *P) (specDamaged bool) {
 		}
 		return true
 	})
+	if object, isObject := any(parent).(metav1.Object); isObject {
+		object.SetName(req.Name)
+		object.SetNamespace(req.Namespace)
+		object.SetUID(req.UID)
+	}
 	return specDamaged
 }
 

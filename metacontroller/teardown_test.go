@@ -52,6 +52,7 @@ func TestFinalizeGetsWhatCanBeDecodedOfItsParent(t *testing.T) {
 		`"spec":{` + ` => "spec":[],"x":{`:         " hi 3 u true damaged",
 		`"spec":{` + ` => "other":{`:               " hi 3 u true spec",
 		`"status":{"old":true}` + ` => "status":7`: "hello hi 3 u <nil> spec",
+		`"uid":"u"` + ` => "uid":"u","labels":7`:   "hello hi 0 u true spec",
 	} {
 		t.Run(change, func(t *testing.T) {
 			got := ""

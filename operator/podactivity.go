@@ -54,12 +54,13 @@ func (s *PodStatus) unscheduled() *PodCondition {
 // what comes first in every Pod.
 func (s *PodStatus) facts() (facts []string, isRoutine bool) {
 	var starting, preparing, runs []string
-	hasEnded := false // of the containers that should run at the same time
+	hasEnded, isPrepared := false, false // of the containers that should run at the same time
 	for i, c := range s.Containers() {
 		isInit := i < len(s.InitStatuses)
 		switch waiting, ended := c.State.Waiting, c.State.Terminated; {
 		case waiting != nil && isStarting(waiting.Reason):
 			starting = append(starting, c.Name+" is waiting: "+waiting.Reason)
+			isPrepared = isPrepared || !isInit && waiting.Reason == "ContainerCreating"
 		case waiting != nil && waiting.Reason != "":
 			facts = append(facts, c.Name+" is waiting: "+c.waits())
 		case ended != nil && hasFailed(ended):
@@ -79,7 +80,7 @@ func (s *PodStatus) facts() (facts []string, isRoutine bool) {
 		return append(facts, runs...), false
 	case len(facts) > 0:
 		return facts, false
-	case len(runs) == 0 && len(preparing) > 0:
+	case len(runs) == 0 && len(preparing) > 0 && !isPrepared: // else it is a sidecar that runs
 		return preparing, true
 	}
 	return starting[:min(1, len(starting))], true

@@ -40,6 +40,7 @@ func TestActivity(t *testing.T) {
 		// Init containers.
 		"{phase: Pending, initContainerStatuses: [{name: prep, state: {terminated: {exitCode: 0, reason: OOMKilled}}}], containerStatuses: [{name: main, state: {waiting: {reason: PodInitializing}}}]}":                                                                "prep has ended: OOMKilled, exit code 0",
 		"{phase: Pending, initContainerStatuses: [{name: proxy, state: {running: {}}}, {name: wait, state: {running: {}}}, {name: last, state: {waiting: {reason: PodInitializing}}}], containerStatuses: [{name: main, state: {waiting: {reason: PodInitializing}}}]}": "init container wait is running",
+		"{phase: Pending, initContainerStatuses: [{name: proxy, state: {running: {}}}], containerStatuses: [{name: main, state: {waiting: {reason: ContainerCreating}}}]}":                                                                                              "main is waiting: ContainerCreating",
 		"{phase: Running, initContainerStatuses: [{name: proxy, state: {running: {}}}], containerStatuses: [{name: main, state: {running: {}}}]}":                                                                                                                       "its phase is Running",
 
 		// Containers that have ended while others go on.

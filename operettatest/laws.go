@@ -43,6 +43,8 @@ var lawsOfAnswers = []struct {
 	{"a lost status changes nothing that is asked for", ofSync, kind.lostStatus,
 		"rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on;" +
 			" one with a stable name that is made again on purpose is declared in Invariants.History with Again"},
+	{"what waits for the status is asked for", ofAnswers, kind.shownStatus,
+		"a status that is written causes no request: set Result.ResyncAfter where the hook goes on once a request shows it"},
 	{"hostile texts stay in their place", ofAnswers, kind.hostileTexts,
 		"pass on texts of observed objects in messages of conditions only, and as their reasons only words of your own"},
 	{"names that others may have are looked up", ofSync, kind.contestedNamesAreSelected,

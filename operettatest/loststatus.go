@@ -57,6 +57,19 @@ func (k kind) lostStatus(t *testing.T, c corpus.Case, answer metacontroller.Answ
 	}
 }
 
+// shownStatus shows a hook the status of its own answer, where that changes no child. What the hook
+// asks for or lets go only then would wait for an event that has nothing to do with it.
+func (kind) shownStatus(t *testing.T, c corpus.Case, answer metacontroller.Answer) {
+	var response struct{ ResyncAfterSeconds float64 }
+	require.NoError(t, json.Unmarshal(answer.Body, &response))
+	if did := answer.Changes; response.ResyncAfterSeconds > 0 || did.Created+did.Updated+did.Removed > 0 {
+		return
+	}
+	shown, err := changed(t, c, func(request object) { request["parent"].(object)["status"] = statusOf(t, answer.Body) }).Call()
+	require.NoError(t, err)
+	require.Equal(t, refsOf(childrenOf(t, answer.Body)), refsOf(childrenOf(t, shown.Body)), "the hook waits for a request that shows its status, and asks for none")
+}
+
 // mayRunAgain reports whether the operator replaces children of a kind under their names.
 func (k kind) mayRunAgain(childKind any) bool {
 	return slices.ContainsFunc(k.Invariants.History, func(h metacontroller.History) bool { return h.Kind == childKind && h.Again })

@@ -111,15 +111,12 @@ func testHooksThatFail(w *world) {
 	w.ready("modelbox/box", "podset/set")
 	before := w.uids("deployments,services")
 	offset := auditEnd(w)
-	status := func(code int, body string) func(http.ResponseWriter, *http.Request) {
-		return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, body, code) }
-	}
 	for i, test := range []struct {
 		name, event string
 		fault       func(http.ResponseWriter, *http.Request)
 	}{
-		{"500", "the desired state could not be computed", status(500, "the desired state could not be computed")},
-		{"503", "it is shutting down", status(503, "it is shutting down")},
+		{"500", "the desired state could not be computed", hookStatus(500, "the desired state could not be computed")},
+		{"503", "it is shutting down", hookStatus(503, "it is shutting down")},
 		{"garbage", "invalid character", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>what?</html>") }},
 		{"half a body", "EOF", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1000")
@@ -149,6 +146,11 @@ func testHooksThatFail(w *world) {
 	}
 	require.Equal(w, before, w.uids("deployments,services"))
 	requireNoDeletes(w, offset)
+}
+
+// hookStatus answers with a status.
+func hookStatus(code int, body string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, body, code) }
 }
 
 func requireNoDeletes(w *world, offset int64) {

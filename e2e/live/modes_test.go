@@ -31,6 +31,7 @@ type liveTest struct {
 var together = []liveTest{
 	{"Samples", modes, testSamples},
 	{"HooksThatFail", modes[:1], testHooksThatFail},
+	{"Why", modes[:2], testWhy},
 	{"ForeignObject", modes[:1], testForeignObject},
 	{"TwoProductsInOneNamespace", modes[:2], testTwoProductsInOneNamespace},
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},

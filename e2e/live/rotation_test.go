@@ -3,6 +3,7 @@ package live
 import (
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -53,8 +55,12 @@ func TestRotation(t *testing.T) {
 		s.serve(next, string(next.PEM), second)
 		s.call("third", string(next.PEM), next, second)
 	})
-	_, err := s.served(old)
-	require.Error(t, err, "a certificate of the old CA is accepted")
+	s.eventually("a certificate of the old CA is refused", func() error {
+		if _, err := s.served(old); err == nil {
+			return errors.New("it is accepted")
+		}
+		return nil
+	})
 }
 
 // secured is a second server, with TLS, client certificates and tokens, and what is edited meanwhile.
@@ -64,6 +70,7 @@ type secured struct {
 	files            *certtest.Mounted
 	address, metrics string
 	edits            int
+	refused          int // of our own requests
 }
 
 func startSecured(t *testing.T, authority *certtest.Authority, token string) *secured {
@@ -103,7 +110,28 @@ func (s *secured) served(authority *certtest.Authority) (*big.Int, error) {
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber, conn.Close()
 }
 
-// serve replaces the files of the server, and waits until it has read them.
+// accepts returns an error while the server refuses a client's certificate or its token.
+func (s *secured) accepts(client *certtest.Authority, token string) error {
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodPost, "https://"+s.address+"/modelbox/sync", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+		InsecureSkipVerify: true, Certificates: []tls.Certificate{client.Client(s.T, time.Hour, "metacontroller").TLS(s.T)},
+	}}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden {
+		s.refused++
+		err = fmt.Errorf("it answers %s", response.Status)
+	}
+	return errors.Join(err, response.Body.Close())
+}
+
+// serve replaces the files of the server, and waits until it serves the certificate. It reads each file by itself.
 func (s *secured) serve(by *certtest.Authority, ca, tokens string) {
 	s.Helper()
 	pair := by.Server(s.T)
@@ -122,9 +150,11 @@ func (s *secured) serve(by *certtest.Authority, ca, tokens string) {
 	})
 }
 
-// call has Metacontroller call with other credentials, which it reads when the CompositeController changes.
+// call has Metacontroller call with other credentials, which it reads when the CompositeController changes,
+// once the server accepts them.
 func (s *secured) call(name, ca string, client *certtest.Authority, token string) {
 	s.Helper()
+	s.eventually("the server accepts the "+name+" credentials", func() error { return s.accepts(client, token) })
 	pair := client.Client(s.T, time.Hour, "metacontroller")
 	secret, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": name}, "stringData": map[string]string{
 		"ca.crt": ca, "tls.crt": string(pair.Certificate), "tls.key": string(pair.Key), "token": token,
@@ -167,6 +197,8 @@ func (s *secured) edit() error {
 // refusals are what a caller whose credentials are not accepted, or who does not accept the server's, says.
 var refusals = regexp.MustCompile(`x509|tls: |\b40[13]\b.*body`)
 
+var refusedCalls = regexp.MustCompile(`operetta_requests_refused_total\{reason="(?:unauthorized|forbidden)"\} (\d+)`)
+
 // during does something while custom resources are edited, and once more afterwards.
 func (s *secured) during(what string, do func()) {
 	s.Helper()
@@ -195,5 +227,11 @@ func (s *secured) during(what string, do func()) {
 	metrics, err := io.ReadAll(response.Body)
 	require.NoError(s, err)
 	require.NoError(s, response.Body.Close())
-	require.NotRegexp(s, `operetta_requests_refused_total\{reason="(unauthorized|forbidden)"\} [1-9]`, string(metrics), what)
+	refused := 0
+	for _, count := range refusedCalls.FindAllSubmatch(metrics, -1) {
+		number, err := strconv.Atoi(string(count[1]))
+		require.NoError(s, err)
+		refused += number
+	}
+	require.Equal(s, s.refused, refused, "%s: nobody else is refused", what)
 }

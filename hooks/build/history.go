@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -53,7 +56,7 @@ func remember(build *Build, observed observed, wanted string) history {
 			if job.hash != wanted {
 				spec = nil
 			}
-			message = printable.Line(observed.failure(job, spec), maxText)
+			message = printable.Line(observed.failure(job, spec)+lastSeen(build, job, wanted), maxText)
 		}
 		old := known.of(job.hash)
 		switch {
@@ -140,10 +143,20 @@ func duration(r *Result) string {
 	return max(0, r.CompletionTime.Sub(r.StartTime.Time)).Round(time.Second).String()
 }
 
+// lastSeen returns what the status last said of the wanted build, where its time is over: its Pod,
+// which may never have started, is deleted for that.
+func lastSeen(build *Build, job *observedJob, wanted string) string {
+	ready := meta.FindStatusCondition(build.Status.Conditions, operator.ConditionReady)
+	if job.reason != batchv1.JobReasonDeadlineExceeded || job.hash != wanted || ready == nil || ready.Reason != reasonPending && ready.Reason != reasonRunning {
+		return ""
+	}
+	return "; last seen: " + ready.Message
+}
+
 // failureText returns the message for a Job's reason of failure.
 func failureText(reason string) string {
 	switch reason {
-	case "DeadlineExceeded":
+	case batchv1.JobReasonDeadlineExceeded:
 		return "it took longer than timeoutSeconds"
 	case "BackoffLimitExceeded":
 		return "it failed as often as backoffLimit allows"

@@ -205,18 +205,36 @@ func (o observed) podOf(job *observedJob) *observedPod {
 	return &o.pods[i]
 }
 
+// injected returns the containers that are none of the build's, such as a mesh adds. The spec is nil
+// where it is not known.
+func (p *observedPod) injected(spec *Spec) []string {
+	if spec == nil {
+		return nil
+	}
+	own, injected := []string{cloneStep, resultsContainer}, []string(nil)
+	for _, step := range steps(spec) {
+		own = append(own, containerName(spec, step.Name))
+	}
+	for _, c := range p.Status.Containers() {
+		if !slices.Contains(own, c.Name) {
+			injected = append(injected, c.Name)
+		}
+	}
+	return injected
+}
+
 // failure says why a Job failed: the step and its exit code, if a Pod shows
 // them. A container that ran when the deadline passed was killed by a signal,
 // which explains nothing. The spec is nil where the Job is of another one.
 func (o observed) failure(job *observedJob, spec *Spec) string {
 	for i := range o.pods {
 		pod := &o.pods[i]
-		switch failed := pod.Status.Failed(); {
+		switch failed := pod.Status.Failed(pod.injected(spec)...); {
 		case pod.job != job.UID || job.reason == batchv1.JobReasonDeadlineExceeded:
+		case pod.Status.Phase == corev1.PodFailed && cmp.Or(pod.Status.Reason, pod.Status.Disruption()) != "":
+			return "its Pod failed: " + pod.Status.Failure(pod.injected(spec)...)
 		case failed != nil:
 			return describeFailure(failed, spec)
-		case pod.Status.Phase == corev1.PodFailed && pod.Status.Reason != "":
-			return "its Pod failed: " + pod.Status.Reason
 		}
 	}
 	return failureText(job.reason)

@@ -120,7 +120,11 @@ func (s state) progress(p plan, job *observedJob) (phase Phase, reason, message 
 		return PhasePending, reasonPending, "the Job has no Pod yet"
 	}
 	hasBegun := false // the phase of a Pod is Pending until its init containers are done
+	injected := pod.injected(&s.build.Spec)
 	for _, step := range pod.Status.Containers() {
+		if slices.Contains(injected, step.Name) {
+			continue
+		}
 		if step.State.Running != nil {
 			return PhaseRunning, reasonRunning, "step " + step.Name + " is running"
 		}

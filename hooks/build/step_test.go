@@ -50,7 +50,8 @@ func TestStepEndsAsItsProgramDoes(t *testing.T) {
 // TestStepThatIsStoppedHasNotEndedWell deletes the Pod of a step that may fail.
 func TestStepThatIsStoppedHasNotEndedWell(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	program := `trap 'echo stopped >>"$0"; exit 0' TERM; echo begun >"$0"; while :; do sleep 0.1; done`
+	// timeout passes a signal on once it has returned from its fork, a moment after the program has begun.
+	program := `trap 'echo stopped >>"$0"; exit 0' TERM; sleep 0.5; echo begun >"$0"; while :; do sleep 0.1; done`
 	command := exec.Command("/bin/sh", "-c", stepScript, "step", "60", "continue", "/bin/sh", "-c", program, file)
 	require.NoError(t, command.Start())
 	require.Eventually(t, func() bool { text, _ := os.ReadFile(file); return string(text) == "begun\n" }, 10*time.Second, 10*time.Millisecond)

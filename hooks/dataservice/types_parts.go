@@ -95,6 +95,12 @@ type Runtime struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=100
 	Env map[string]string `json:"env,omitempty"`
+	// MaxSurge is how many Pods an update adds at a time. With 0 one goes before the next
+	// comes: for a volume that one node mounts. The default is 25%.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	MaxSurge *int32 `json:"maxSurge,omitempty"`
 	// Config are configuration files by their names. One that is generated as
 	// well is replaced.
 	// +optional

@@ -36,12 +36,26 @@ func (p *product) objects(u *unit) (workload metacontroller.Object, others []met
 				Replicas: u.said.Replica, Selector: p.selector(u), Template: template, ProgressDeadlineSeconds: u.deadline(),
 			},
 		}
-		if u.isSingle {
-			deployment.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
-		}
+		deployment.Spec.Strategy = u.strategy()
 		workload = deployment
 	}
 	return workload, others, err
+}
+
+// strategy returns how an update replaces the Pods, where that is not the default.
+func (u *unit) strategy() appsv1.DeploymentStrategy {
+	switch surge := u.said.MaxSurge; {
+	case u.isSingle:
+		return appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+	case surge == nil:
+		return appsv1.DeploymentStrategy{}
+	default:
+		rolling := &appsv1.RollingUpdateDeployment{MaxSurge: new(intstr.FromInt32(*surge)), MaxUnavailable: new(intstr.FromString("25%"))}
+		if *surge == 0 {
+			rolling.MaxUnavailable = new(intstr.FromInt32(1))
+		}
+		return appsv1.DeploymentStrategy{Type: appsv1.RollingUpdateDeploymentStrategyType, RollingUpdate: rolling}
+	}
 }
 
 func (p *product) meta(u *unit, name string) metav1.ObjectMeta {

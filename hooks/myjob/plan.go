@@ -67,8 +67,12 @@ func decide(job *MyJob, observed observed, now time.Time) plan {
 		return observed.plan(job, terminating, 0)
 	}
 	p := observed.plan(job, running, 0)
-	if job.Spec.isSuspended() && observed.suspends { // a request has shown why the Pod goes
+	switch {
+	case !job.Spec.isSuspended():
+	case observed.suspends: // a request has shown why the Pod goes
 		p.kept = p.kept[:len(observed.earlier)]
+	default: // a status that is written causes no request
+		p.again = time.Second
 	}
 	return p
 }

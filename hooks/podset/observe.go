@@ -40,6 +40,7 @@ type observedPod struct {
 	listed    bool      // in podsToDelete
 	changed   time.Time // when it became ready or not, or was created
 	current   bool      // it is of the newest template
+	held      bool      // it is of an older template, and partition says that it stays
 	neighbors int       // how many Pods share its node when it is picked, itself included
 }
 
@@ -107,19 +108,34 @@ func (p *observedPod) phaseRank() int {
 
 // sortByDeletionOrder sorts the Pods that are deleted first to the front, in the order of a
 // ReplicaSet (ActivePodsWithRanks), but that an older template comes before age, and that a Pod
-// that is picked no longer counts as a neighbor, and that those of podsToDelete come first. It does not change when a picked Pod is gone.
-func sortByDeletionOrder(pods []*observedPod) {
+// that is picked no longer counts as a neighbor, that those of podsToDelete come first, and those
+// that partition holds after others that are as ready. It does not change when a picked Pod is gone.
+func sortByDeletionOrder(pods []*observedPod, partition int) {
 	onNode := map[string]int{}
 	for _, pod := range pods {
 		onNode[pod.Spec.NodeName]++
-		pod.neighbors = 0
+		pod.neighbors, pod.held = 0, false
 	}
 	slices.SortFunc(pods, byDeletionOrder)
+	if partition > 0 {
+		hold(pods, partition)
+		slices.SortFunc(pods, byDeletionOrder)
+	}
 	for _, pod := range pods {
 		pod.neighbors = onNode[pod.Spec.NodeName]
 		onNode[pod.Spec.NodeName]--
 	}
 	slices.SortFunc(pods, byDeletionOrder)
+}
+
+// hold marks the Pods of an older template that partition says stay, the last ones.
+func hold(pods []*observedPod, partition int) {
+	for _, pod := range slices.Backward(pods) {
+		if partition > 0 && !pod.current {
+			pod.held = true
+			partition--
+		}
+	}
 }
 
 func byDeletionOrder(a, b *observedPod) int {
@@ -128,6 +144,7 @@ func byDeletionOrder(a, b *observedPod) int {
 		falseFirst(a.Spec.NodeName != "", b.Spec.NodeName != ""),
 		cmp.Compare(a.phaseRank(), b.phaseRank()),
 		falseFirst(a.ready, b.ready),
+		falseFirst(a.held, b.held),
 		cmp.Compare(a.cost, b.cost),
 		cmp.Compare(b.neighbors, a.neighbors),
 		falseFirst(a.current, b.current),

@@ -17,19 +17,19 @@ import (
 func podOn(name string, random *rand.Rand) string {
 	nodes, ready := []string{"", "node-1", "node-2", "node-3"}, []string{"True", "True", "True", "False"}
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"default","creationTimestamp":"2026-01-02T03:00:%02dZ",`+
-		`"labels":{"podset":"web","podset.apps.jicki.cn/template-hash":"44136fa355b3678a"},"annotations":{"controller.kubernetes.io/pod-deletion-cost":"%d"}},`+
+		`"labels":{"podset":"web","podset.apps.jicki.cn/template-hash":%q},"annotations":{"controller.kubernetes.io/pod-deletion-cost":"%d"}},`+
 		`"spec":{"nodeName":%q},"status":{"phase":"Running","conditions":[{"type":"Ready","status":%q,"lastTransitionTime":"2026-01-02T03:01:%02dZ"}]}}`,
-		name, random.IntN(5), random.IntN(2), nodes[random.IntN(4)], ready[random.IntN(4)], random.IntN(5))
+		name, random.IntN(5), []string{"44136fa355b3678a", "older"}[random.IntN(2)], random.IntN(2), nodes[random.IntN(4)], ready[random.IntN(4)], random.IntN(5))
 }
 
 // keptOf returns which Pods stay, sorted.
-func keptOf(t *testing.T, size int, pods map[string]string) []string {
+func keptOf(t *testing.T, size, partition int, pods map[string]string) []string {
 	t.Helper()
 	members := make([]string, 0, len(pods))
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		members = append(members, fmt.Sprintf(`"default/%s":%s`, name, pods[name]))
 	}
-	a := ask(t, fmt.Sprintf(`{"size":%d}`, size), "{"+strings.Join(members, ",")+"}")
+	a := ask(t, fmt.Sprintf(`{"size":%d,"partition":%d,"paused":true}`, size, partition), "{"+strings.Join(members, ",")+"}")
 	var answer struct {
 		Children []struct {
 			Metadata struct{ Name string }
@@ -55,13 +55,13 @@ func TestDeletionOrderIsTheSameWhenSomeAreGone(t *testing.T) {
 			name := fmt.Sprintf("web-%d", n)
 			pods[name] = podOn(name, random)
 		}
-		size := 1 + random.IntN(8)
-		stay := keptOf(t, size, pods)
+		size, partition := 1+random.IntN(8), random.IntN(4)
+		stay := keptOf(t, size, partition, pods)
 		require.Len(t, stay, size)
 		for _, n := range random.Perm(9) {
 			if name := fmt.Sprintf("web-%d", n); !slices.Contains(stay, name) {
 				delete(pods, name)
-				require.Equal(t, stay, keptOf(t, size, pods), "seed %d, without %s", seed, name)
+				require.Equal(t, stay, keptOf(t, size, partition, pods), "seed %d, without %s", seed, name)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ type freshPod struct {
 func decide(set *PodSet, observed observed, most int, now time.Time) plan {
 	size, r := int(*set.Spec.Size), rollOf(set)
 	p := plan{stay: slices.Clone(observed.live)}
-	p.dropExcess(size + r.surge(p.stay, size))
+	p.dropExcess(size+r.surge(p.stay, size), r.partition)
 	if size <= most { // or what goes would not be replaced
 		p.dropOutdated(r, size-r.maxUnavailable)
 	}
@@ -134,9 +134,9 @@ func (o observed) freeNumbers(set *PodSet, first, blocked []int, count int) []in
 }
 
 // dropExcess deletes Pods while there are too many.
-func (p *plan) dropExcess(size int) {
+func (p *plan) dropExcess(size, partition int) {
 	p.excess = max(0, len(p.stay)-size)
-	sortByDeletionOrder(p.stay)
+	sortByDeletionOrder(p.stay, partition)
 	p.stay = p.stay[p.excess:]
 }
 

@@ -58,6 +58,18 @@ func TestPartitionAndPauseHoldARollBack(t *testing.T) {
 	s.requireReady("True", "Ready")
 }
 
+func TestPartitionHoldsWhenThereAreFewerPods(t *testing.T) {
+	s := tell(t, operettatest.Options{})
+	s.edit("{size: 6, " + template("one") + "}")
+	s.edit("{size: 6, maxUnavailable: 3, partition: 3, " + template("two") + "}")
+	s.edit("{size: 4, partition: 3, " + template("two") + "}")
+	require.Len(t, s.pods(ofImage("one")), 3, "an autoscaler does not complete the change")
+	require.Len(t, s.pods(ofImage("two")), 1)
+	s.edit("{size: 2, partition: 3, " + template("two") + "}")
+	require.Len(t, s.pods(ofImage("one")), 2)
+	s.requireReady("True", "Ready")
+}
+
 func TestPodsToDelete(t *testing.T) {
 	s := tell(t, operettatest.Options{})
 	s.edit("{size: 4}")

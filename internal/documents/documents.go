@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
 
 	yamlv2 "go.yaml.in/yaml/v2"
 	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
@@ -157,12 +159,12 @@ func All(text []byte) ([]Document, error) {
 	rest, above := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), 0 // the parts have \n
 	var all []Document
 	for i, part := range parts {
-		content, err := toJSON(part)
-		if err != nil {
-			return nil, fmt.Errorf("document %d %w", i+1, err)
-		}
 		before, behind, _ := bytes.Cut(rest, part)
 		above += bytes.Count(before, []byte("\n"))
+		content, err := toJSON(part)
+		if err != nil {
+			return nil, located{fmt.Errorf("document %d %w", i+1, err), above}
+		}
 		first, line := above, Lines(part)
 		rest, above = behind, above+bytes.Count(part, []byte("\n"))
 		if string(content) == "null" {
@@ -176,6 +178,31 @@ func All(text []byte) ([]Document, error) {
 		}})
 	}
 	return all, nil
+}
+
+// located is an error in a document with so many lines above it.
+type located struct {
+	error
+	above int
+}
+
+// Unwrap returns the error.
+func (e located) Unwrap() error { return e.error }
+
+// lineInError is where a YAML parser says what line is wrong.
+var lineInError = regexp.MustCompile(`\bline (\d+)\b`)
+
+// LineOf returns the line of the text that an error of [All] is about, or 0.
+func LineOf(err error) int {
+	e, ok := errors.AsType[located](err)
+	if !ok {
+		return 0
+	}
+	if found := lineInError.FindStringSubmatch(e.Error()); found != nil {
+		line, _ := strconv.Atoi(found[1]) // it has only digits
+		return e.above + line
+	}
+	return e.above + 1
 }
 
 // Objects returns the contents of [All].

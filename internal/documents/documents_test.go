@@ -84,3 +84,15 @@ func texts(objects [][]byte) (all []string) {
 	}
 	return all
 }
+
+func TestLineOf(t *testing.T) {
+	for text, want := range map[string]int{
+		"a: [\n":                          1,
+		"# one\na: b\n---\nc: d\ne: [\n":  5,
+		"a: b\r\n---\r\nc: d\r\nc: e\r\n": 4,
+		"a: b\n":                          0,
+	} {
+		_, err := All([]byte(text))
+		require.Equal(t, want, LineOf(err), "%s: %v", text, err)
+	}
+}

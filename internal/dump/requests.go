@@ -27,6 +27,8 @@ type Options struct {
 	Apply composite.Strategy
 	// Now is the time that hooks are handed; the default is that of the dump.
 	Now time.Time
+	// Only chooses among the custom resources; nil are all of them.
+	Only func(apiserver.Ref) bool
 	// Edits are custom resources that are applied before the hooks are asked, as a user does.
 	Edits map[apiserver.Ref]apiserver.Object
 }
@@ -83,6 +85,9 @@ func (d *Dump) Requests(options Options) iter.Seq[*Request] {
 		for i := range options.Controllers {
 			c := &options.Controllers[i]
 			for _, ref := range d.parents(c, options.Edits) {
+				if options.Only != nil && !options.Only(ref) {
+					continue
+				}
 				s := &syncer{dump: d, options: options, memory: memory, request: &Request{Controller: c, NotSeen: d.notSeen(c)}}
 				s.sync(ref)
 				memory.Forget()

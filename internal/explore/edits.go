@@ -76,6 +76,9 @@ func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
 // eachEdit visits an object with each value of each of its fields, and of the fields below.
 func eachEdit(schema, object map[string]any, path string, visit func(path string, object map[string]any)) {
 	properties, _ := schema["properties"].(map[string]any)
+	// A union of Kubernetes' that has lost its member is refused when it is created, and under
+	// server-side apply lost when it is updated.
+	needsOne := podTypes()[signature(properties)]
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		field, ok := properties[name].(map[string]any)
 		if !ok {
@@ -92,7 +95,7 @@ func eachEdit(schema, object map[string]any, path string, visit func(path string
 				set(path, value)
 			}
 		}
-		if without := maps.Clone(object); without[name] != nil {
+		if without := maps.Clone(object); without[name] != nil && !(needsOne && len(without) == 1) {
 			delete(without, name)
 			visit(path, without)
 		}

@@ -70,12 +70,23 @@ func stands(cause metav1.StatusCause, schema map[string]any, value any, isEmbedd
 			return true
 		}
 		for name, inner := range value {
-			if field, known := properties[name].(map[string]any); known && stands(cause, field, inner, isEmbedded) {
+			field, known := properties[name].(map[string]any)
+			if known && (lacks(cause, name, field, inner) || stands(cause, field, inner, isEmbedded)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// lacks reports whether what is refused is an object of an embedded type itself, such as a probe
+// that has no handler, or two.
+func lacks(cause metav1.StatusCause, name string, schema map[string]any, value any) bool {
+	properties, _ := schema["properties"].(map[string]any)
+	isEmbedded := podTypes()[signature(properties)] || schema["x-kubernetes-preserve-unknown-fields"] == true
+	_, isObject := value.(map[string]any)
+	isRefused := cause.Type == metav1.CauseTypeFieldValueRequired || cause.Type == metav1.CauseTypeForbidden
+	return isEmbedded && isObject && isRefused && strings.HasSuffix(cause.Field, "."+name)
 }
 
 // isCause reports whether an object has what is refused: a member of that name, with that value.

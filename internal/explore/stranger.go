@@ -26,6 +26,32 @@ var strangers = map[string]string{
 
 const otherTemplate = `{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"other","image":"nginx:1.28"}]}}`
 
+// Strangers returns objects of somebody else by their kinds, with another controller. They have no
+// apiVersion and no name yet.
+func Strangers() map[string]map[string]any {
+	all := map[string]map[string]any{}
+	for kind := range strangers {
+		all[kind] = stranger(kind, true)
+	}
+	return all
+}
+
+// stranger returns an object of a kind, or nil.
+func stranger(kind string, controlled bool) map[string]any {
+	content := map[string]any{}
+	if strangers[kind] == "" || json.Unmarshal([]byte(strangers[kind]), &content) != nil {
+		return nil
+	}
+	metadata := map[string]any{}
+	if controlled {
+		metadata["ownerReferences"] = []any{map[string]any{
+			"apiVersion": "v1", "kind": "Namespace", "name": "default", "uid": strangerUID, "controller": true,
+		}}
+	}
+	content["kind"], content["metadata"] = kind, metadata
+	return content
+}
+
 // takeName creates an object of somebody else with the name of a child, which
 // is deleted for that if necessary. It has another controller, because
 // server-side apply would adopt an object without one.
@@ -36,17 +62,12 @@ func (c *chance) takeName() bool {
 	}
 	child := names[c.IntN(len(names))]
 	kind, name, _ := strings.Cut(child.name, "/")
-	content := map[string]any{}
-	if strangers[kind] == "" || json.Unmarshal([]byte(strangers[kind]), &content) != nil {
+	if strangers[kind] == "" {
 		return false
 	}
-	metadata := map[string]any{"name": name}
-	if c.run.scenario.Apply == simulate.ServerSideApply || c.IntN(2) == 0 {
-		metadata["ownerReferences"] = []any{map[string]any{
-			"apiVersion": "v1", "kind": "Namespace", "name": "default", "uid": strangerUID, "controller": true,
-		}}
-	}
-	content["apiVersion"], content["kind"], content["metadata"] = child.apiVersion, kind, metadata
+	content := stranger(kind, c.run.scenario.Apply == simulate.ServerSideApply || c.IntN(2) == 0)
+	content["apiVersion"] = child.apiVersion
+	content["metadata"].(map[string]any)["name"] = name
 	c.do(simulate.Action{Do: "delete", Target: child.name})
 	return c.do(simulate.Action{Do: "create", Detail: encode(content)})
 }

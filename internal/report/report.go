@@ -52,14 +52,22 @@ func (r *Printer) Steps(world *simulate.World) {
 		}
 		r.printed++
 		head := fmt.Sprintf("%6s  ", step.Time.Sub(r.start).Round(time.Second))
-		for _, text := range linesOf(world, step) {
-			if r.isRepeated(text) {
-				continue
-			}
-			fmt.Fprintf(r.Out, "%s%s\n", head, printable.Escaped(text)) // it has values of objects
+		for _, text := range r.Lines(world, step) {
+			fmt.Fprintf(r.Out, "%s%s\n", head, text)
 			head = strings.Repeat(" ", len(head))
 		}
 	}
+}
+
+// Lines returns what is said of the next step, without its time.
+func (r *Printer) Lines(world *simulate.World, step simulate.Step) []string {
+	lines := []string{}
+	for _, text := range linesOf(world, step) {
+		if !r.isRepeated(text) {
+			lines = append(lines, printable.Escaped(text)) // it has values of objects
+		}
+	}
+	return lines
 }
 
 // isRepeated reports whether a condition of a custom resource was last printed

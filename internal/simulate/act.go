@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,6 +62,11 @@ func (w *World) do(a Action) bool {
 	case "calm":
 		return w.calm(a.Target)
 	case "deliver":
+		if a.Target == "" {
+			pending := len(m.PendingKinds()) > 0
+			m.DeliverAll()
+			return pending
+		}
 		done := m.Deliver(a.Target)
 		for a.Detail == "all" && m.Deliver(a.Target) {
 			continue
@@ -103,7 +109,7 @@ func (w *World) doExternal(a Action) bool {
 	case "metric":
 		return w.setMetric(a.Target, a.Detail)
 	case "mend":
-		w.faults = nil
+		w.faults = slices.DeleteFunc(w.faults, func(t *faultState) bool { return t.left == 0 }) // the others are to come
 		w.server.SetQuota("")
 		w.composite.Retry()
 		w.builtin.CheckAll()
@@ -198,7 +204,9 @@ func (w *World) sync(a Action) bool {
 	if unheard := w.unheard(); unheard != "" {
 		w.note(fmt.Sprintf("sync of %s, not having heard that %s", ref, unheard))
 	}
-	return w.composite.Sync(ref, fault)
+	synced, struck := w.composite.Sync(ref, fault)
+	w.missed = synced && !struck
+	return synced
 }
 
 func (w *World) pass(duration string) bool {

@@ -11,7 +11,7 @@ import (
 // the form in which it is written: a word and what it concerns.
 //
 //	calm 3                       three steps in which everybody hears and does all
-//	deliver Pod [all]            Metacontroller hears of the next change of a Pod, or of all
+//	deliver [Pod [all]]          Metacontroller hears of the next change of a Pod, or of all, or of everything
 //	relist Pod                   its watch of Pods ends, and it lists them
 //	restart                      it begins anew
 //	sync PodSet/cache [TROUBLE]  it syncs a custom resource: crash@N, refuse@N, doubt@N, lose-status, 503

@@ -12,5 +12,5 @@
 // syncs once whatever is to be synced, and then every built-in controller reconciles. It
 // applies what people apply, strikes with [Fault]s, and makes a list of what
 // happened. With [Options.Late] nothing happens by itself: an [Action] says what
-// happens next, and what of it goes wrong.
+// happens next, and what of it goes wrong; a [Timed] one says when.
 package simulate

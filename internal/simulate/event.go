@@ -91,11 +91,13 @@ func (w *World) addEvent(event Event) {
 
 var hidden = []string{"resourceVersion", "generation", "managedFields", "uid", "creationTimestamp", "deletionGracePeriodSeconds"}
 
+// LastApplied are the annotations that repeat an object as Metacontroller or kubectl has applied it.
+var LastApplied = []string{metacontroller.LastAppliedAnnotation, "kubectl.kubernetes.io/last-applied-configuration"}
+
 // hiddenAnnotations are written with every change.
-var hiddenAnnotations = []string{
-	metacontroller.LastAppliedAnnotation, metacontroller.HashAnnotation, "deployment.kubernetes.io/revision",
-	"deprecated.daemonset.template.generation",
-}
+var hiddenAnnotations = append([]string{
+	metacontroller.HashAnnotation, "deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation",
+}, LastApplied...)
 
 func visibleMetadata(object Object) map[string]any {
 	visible := map[string]any{}
@@ -121,20 +123,23 @@ func visibleMetadata(object Object) map[string]any {
 	return visible
 }
 
-// Paths returns the changed fields, as in "spec.replicas: 3 -> 4", before and after, in the
-// order of the paths. It is empty for other events.
-func (e Event) Paths() []string {
-	if e.Before == nil || e.Object == nil || e.Verb != Changed && e.Verb != Reported {
+// Differences returns the changed fields in the order of the paths. It is empty for other events.
+func (e Event) Differences() []Difference {
+	switch {
+	case e.Before == nil || e.Object == nil:
 		return nil
+	case e.Verb == Reported:
+		return difference(nil, "status", e.Before.Object["status"], e.Object.Object["status"])
+	case e.Verb == Changed:
+		return Differences(e.Before, e.Object)
 	}
-	var differences []Difference
-	if e.Verb == Reported {
-		differences = difference(nil, "status", e.Before.Object["status"], e.Object.Object["status"])
-	} else {
-		differences = Differences(e.Before, e.Object)
-	}
+	return nil
+}
+
+// Paths returns the changed fields, as in "spec.replicas: 3 -> 4", before and after.
+func (e Event) Paths() []string {
 	var paths []string
-	for _, d := range differences {
+	for _, d := range e.Differences() {
 		paths = append(paths, fmt.Sprintf("%s: %s -> %s", d.Path, d.Before, d.After))
 	}
 	return paths
@@ -145,12 +150,21 @@ func (e Event) Paths() []string {
 type Difference struct{ Path, Before, After string }
 
 // Differences returns how two objects differ, except for their status, in the order of the paths.
+// It has no values of Secrets.
 func Differences(before, after Object) []Difference {
 	was, is := Visible(before), Visible(after)
 	metadata := difference(nil, "metadata", was["metadata"], is["metadata"])
 	delete(was, "metadata")
 	delete(is, "metadata")
-	return append(metadata, difference(nil, "", was, is)...)
+	rest := difference(nil, "", was, is)
+	if after.GetKind() == "Secret" {
+		for i := range rest {
+			if member, _, _ := strings.Cut(rest[i].Path, "."); member == "data" || member == "stringData" {
+				rest[i].Before, rest[i].After = Hidden, Hidden
+			}
+		}
+	}
+	return append(metadata, rest...)
 }
 
 // Visible returns what of an object is told: all but its status, and the metadata that changes with
@@ -161,6 +175,9 @@ func Visible(object Object) map[string]any {
 	visible["metadata"] = visibleMetadata(object)
 	return visible
 }
+
+// Hidden stands for the values of Secrets.
+const Hidden = "(hidden)"
 
 // longestPath is how long a path is from which on a difference is told as a whole: there may be
 // thousands of levels.

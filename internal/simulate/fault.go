@@ -50,6 +50,15 @@ func (f Fault) String() string {
 	return f.Kind + "/" + f.Name
 }
 
+// action returns what a schedule says instead.
+func (f Fault) action() Action {
+	do := string(f.What)
+	if f.What == Vanish {
+		do = "delete"
+	}
+	return Action{Do: do, Target: f.Kind + "/" + f.Name}
+}
+
 // ParseFault reads KIND/NAME or KIND/NAME@STEP. The name of an image may have slashes. The
 // error says what to write.
 func ParseFault(what FaultKind, text string) (Fault, error) {
@@ -130,6 +139,9 @@ func (w *World) isStruck(what string, object Object) bool {
 		}
 		for o := object; o != nil; {
 			if t.matches(o) {
+				if !t.met && t.active && t.left == 0 {
+					w.tell(t.action())
+				}
 				t.met = true
 				struck = struck || t.active
 			}

@@ -19,14 +19,23 @@ import (
 func (w *World) Play() error {
 	w.quiet = map[Ref]bool{}
 	for range w.options.MaxSteps {
+		if w.options.Stop != nil {
+			if err := w.options.Stop(); err != nil {
+				return err
+			}
+		}
+		if w.doDue() {
+			continue
+		}
 		busy := w.Step()
+		w.steady++
 		if err := w.server.Full(); err != nil {
 			return err
 		}
 		if busy {
 			continue
 		}
-		if w.wait() || w.triggerNext() {
+		if w.wait() || w.doNext() || w.triggerNext() {
 			continue
 		}
 		if err := w.checkGone(); err != nil {
@@ -70,6 +79,7 @@ func (w *World) triggerDue(step int) {
 	for _, t := range w.faults {
 		if t.Step > 0 && t.Step <= step && t.left > 0 {
 			t.Step = 0
+			w.tell(t.action())
 			w.trigger(t)
 		}
 	}
@@ -77,7 +87,8 @@ func (w *World) triggerDue(step int) {
 
 func (w *World) triggerNext() bool {
 	for _, t := range w.faults {
-		if t.left > 0 {
+		if t.left > 0 && w.isTime(t.Step) {
+			w.tell(t.action())
 			w.trigger(t)
 			return true
 		}

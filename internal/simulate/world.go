@@ -37,6 +37,10 @@ type Options struct {
 	MaxSteps int
 	// Faults are injected while it is played.
 	Faults []Fault
+	// Actions are done while it is played; with any, it is Late.
+	Actions []Timed
+	// Stop ends [World.Play] with its error, unless that is nil.
+	Stop func() error
 	// Late delays Metacontroller's cache until [World.Do] updates it.
 	// [World.Step] and [World.Play] update it at each step.
 	Late bool
@@ -57,18 +61,24 @@ type World struct {
 	// Steps are the steps with events.
 	Steps []Step
 
-	options   Options
-	now       time.Time // the simulated time; it is constant within a step
-	server    *apiserver.Server
-	composite *composite.Metacontroller
-	builtin   *controllers.Builtin
-	faults    []*faultState
-	events    []Event      // of the present step
-	quiet     map[Ref]bool // parents for which Play has checked that another sync changes nothing
-	recent    []apiserver.Write
-	foreign   map[Ref]bool
-	refusals  int   // of requests by people
-	waiting   []Ref // children on which nothing acts, of which that is still to be said
+	options    Options
+	now        time.Time // the simulated time; it is constant within a step
+	server     *apiserver.Server
+	composite  *composite.Metacontroller
+	builtin    *controllers.Builtin
+	faults     []*faultState
+	timed      []Timed // that are still to be done
+	isFollowed bool    // more is applied later, see PlayOn
+	vain       []Action
+	missed     bool         // the fault of the last sync has not struck
+	played     []Action     // see Played
+	steady     int          // steps since the last of them
+	events     []Event      // of the present step
+	quiet      map[Ref]bool // parents for which Play has checked that another sync changes nothing
+	recent     []apiserver.Write
+	foreign    map[Ref]bool
+	refusals   int   // of requests by people
+	waiting    []Ref // children on which nothing acts, of which that is still to be said
 }
 
 // New returns an empty World.
@@ -78,7 +88,8 @@ func New(options Options) *World {
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	options.Memory = cmp.Or(options.Memory, NewMemory())
-	w := &World{options: options, now: start, foreign: map[Ref]bool{}}
+	options.Late = options.Late || len(options.Actions) > 0
+	w := &World{options: options, now: start, foreign: map[Ref]bool{}, timed: scheduled(options.Actions)}
 	w.server = apiserver.New(apiserver.Options{
 		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})

@@ -42,6 +42,8 @@ var Rules = []Rule{
 
 	{File: "docs/myjob.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
 
+	{File: "docs/play.md", Command: "operetta play", Times: 2, Place: Nowhere, Reason: "it serves a page until it is interrupted; TestPlayServesUntilItIsInterrupted starts it"},
+
 	{File: "docs/podbuggertool.md", Command: "kubectl exec", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/podset.md", Command: "kubectl get podsets.apps.jicki.cn cache -o jsonpath", Varies: "it is shown while 5000 Pods are made"},
@@ -57,14 +59,14 @@ var Rules = []Rule{
 
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
 	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
-	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller port-forward", Place: Nowhere, Reason: needsPods},
-	{File: "docs/troubleshooting.md", Command: "curl --silent http://127.0.0.1:9999/metrics", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/troubleshooting.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
 	{File: "docs/troubleshooting.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},
 	{File: "docs/troubleshooting.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
 
 	{File: "docs/operations.md", Command: "kubectl get operetta --all-namespaces --output=jsonpath='{.items[*].metadata.finalizers}' | grep", Exit: 1},
+
+	{File: "docs/why.md", Command: "kubectl operetta why", Place: Elsewhere, Reason: "TestModes"},
 
 	{File: "docs/tls.md", Heading: "Rotation", Place: Nowhere, Reason: rotation},
 	{File: "docs/tls.md", Heading: "A token", Place: Nowhere, Reason: rotation},

@@ -40,22 +40,33 @@ const isFraction = `of type integer,string: "number"`
 // refused returns an error of the API server as kubectl prints it, with the line
 // of each field.
 func (d document) refused(err error) error {
-	status, ok := errors.AsType[*apierrors.StatusError](err)
-	if !ok || !apierrors.IsInvalid(err) || status.ErrStatus.Details == nil || len(status.ErrStatus.Details.Causes) == 0 {
+	details, causes := causesOf(err)
+	if len(causes) == 0 {
 		return fmt.Errorf("%s: %w", d.source, err)
 	}
-	details := status.ErrStatus.Details
 	lines := cli.LinesError{fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)}
-	for _, cause := range withoutRestOfFractions(details.Causes) {
-		if strings.HasSuffix(cause.Message, isFraction) {
-			cause.Message = `it is a number with a fraction, which a CRD does not take: quote it, as in cpu: "0.5"`
-		}
+	for _, cause := range causes {
 		lines = append(lines, fmt.Sprintf("* %s: %s (%s)", cause.Field, cause.Message, d.at(cause.Field)))
 	}
 	if lines = slices.Compact(lines); len(lines) == 2 {
 		return cli.LinesError{lines[0] + strings.TrimPrefix(lines[1], "*")}
 	}
 	return lines
+}
+
+// causesOf returns what is wrong with which field, if that is why the API server refuses an object.
+func causesOf(err error) (*metav1.StatusDetails, []metav1.StatusCause) {
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	if !ok || !apierrors.IsInvalid(err) || status.ErrStatus.Details == nil {
+		return nil, nil
+	}
+	causes := withoutRestOfFractions(status.ErrStatus.Details.Causes)
+	for i := range causes {
+		if strings.HasSuffix(causes[i].Message, isFraction) {
+			causes[i].Message = `it is a number with a fraction, which a CRD does not take: quote it, as in cpu: "0.5"`
+		}
+	}
+	return status.ErrStatus.Details, causes
 }
 
 // withoutRestOfFractions says what to write for a quantity like 0.5, instead of the API server's

@@ -261,9 +261,13 @@ func kindsOf(controllers []metacontroller.Controller) []metacontroller.Resource 
 
 // kubectlKinds returns them as kubectl get takes them.
 func kubectlKinds(controllers []metacontroller.Controller) string {
-	var names []string
-	for _, kind := range kindsOf(controllers) {
-		names = append(names, resourceName(kind))
+	return kubectlNames(kindsOf(controllers))
+}
+
+func kubectlNames(kinds []metacontroller.Resource) string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = resourceName(kind)
 	}
 	return strings.Join(names, ",")
 }
@@ -273,8 +277,12 @@ func resourceName(kind metacontroller.Resource) string {
 }
 
 // seen returns the kinds that are named as kubectl takes them. Others do not matter here.
-func (p *program) seen(names []string) (kinds []metacontroller.Resource) {
-	for _, kind := range kindsOf(p.Controllers()) {
+func (p *program) seen(names []string) []metacontroller.Resource {
+	return namedKinds(kindsOf(p.Controllers()), names)
+}
+
+func namedKinds(all []metacontroller.Resource, names []string) (kinds []metacontroller.Resource) {
+	for _, kind := range all {
 		isNamed := func(name string) bool {
 			return slices.Contains([]string{"all", strings.ToLower(kind.Kind), kind.Plural, resourceName(kind)}, strings.ToLower(strings.TrimSpace(name)))
 		}

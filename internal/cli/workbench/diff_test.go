@@ -60,7 +60,7 @@ func TestDiffHasAnExitCodeForEachOutcome(t *testing.T) {
 		{"", path + " --base " + path, "", "--base: " + path + " is no report: write it with the older build", 1},
 		{"", "nowhere.json", "", "open nowhere.json: no such file", 1},
 		{"", "-", "", "standard input has no object: write kubectl get", 1},
-		{"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", "-", "", "standard input has no custom resource of a kind that operetta knows: write kubectl get -A -o json builds.", 1},
+		{"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", "-", "", "standard input has no custom resource of a kind that operetta knows: write kubectl get -A -o json ", 1},
 		{`{"kind": "List", "items": [{`, "-", "", "standard input is cut off after", 1},
 	} {
 		code, out, errOut := operetta(t, test.stdin, append([]string{"diff"}, strings.Fields(test.args)...)...)

@@ -17,6 +17,7 @@ import (
 type document struct {
 	source string // for messages: the file, and which document of it
 	path   string // of the file, or "-"
+	file   int    // its index, where there are several
 	json   []byte
 	line   func(path string) int // of a field in the file
 }
@@ -28,6 +29,11 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	if err != nil {
 		return nil, err
 	}
+	return documentsOf(path, text)
+}
+
+// documentsOf returns all documents of a text from a path.
+func documentsOf(path string, text []byte) ([]document, error) {
 	read, err := documents.All(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %w", sourceOf(path), err)
@@ -37,7 +43,7 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	}
 	list := make([]document, len(read))
 	for i, d := range read {
-		list[i] = document{fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path, named(d.JSON, d.Number), d.Line}
+		list[i] = document{source: fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path: path, json: named(d.JSON, d.Number), line: d.Line}
 	}
 	return list, nil
 }

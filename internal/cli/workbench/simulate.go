@@ -2,15 +2,16 @@ package workbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/picture"
 	"github.com/operetta-dev/operetta/internal/report"
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
@@ -58,7 +59,7 @@ asked for and nothing keeps changing.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
 	set := cmd.Flags()
-	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, yaml, svg for a picture, or html for a file to play through in a browser")
 	set.StringVar(&flags.apply, "apply", string(simulate.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
 	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
@@ -112,87 +113,42 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 
 		SkipValidation: !flags.validate,
 	})
-	text := report.Printer{Out: p.Out}
-	if flags.output != "text" {
-		text.Out = io.Discard
-	}
-	err = p.playRounds(world, rounds, flags, &text)
-	text.Steps(world)
-	if flags.output != "text" {
-		if err := printData(p.Out, flags.output, newTranscript(world, err)); err != nil {
-			return fmt.Errorf("printing the simulation: %w", err)
-		}
-	}
-	if err != nil {
+	played := &simulation{program: p, world: world, text: report.Printer{Out: p.Out}, validate: flags.validate, deleteAfter: flags.deleteAfter}
+	played.unknown = func(d document, fields []string) { p.warn(d, "", fields) }
+	if err := p.printPlayed(played, rounds, flags); err != nil {
 		return err
 	}
 	return verdict(world, len(faults) > 0)
 }
 
-// playRounds applies the documents round by round.
-func (p *program) playRounds(world *simulate.World, rounds [][]document, flags *simulateFlags, text *report.Printer) error {
-	for _, round := range rounds {
-		for _, d := range round {
-			if err := p.apply(world, d, flags.validate); err != nil {
-				return err
-			}
-		}
-		err := world.Play()
-		text.Outcomes(world)
-		if err != nil {
-			return err
-		}
+// printPlayed plays documents and prints what happens.
+func (p *program) printPlayed(played *simulation, rounds [][]document, flags *simulateFlags) error {
+	switch flags.output {
+	case "text":
+		return played.playRounds(rounds)
+	case "html":
+		return p.printHTML(played, rounds, flags)
 	}
-	if !flags.deleteAfter {
-		return nil
+	played.text.Out = io.Discard
+	failure := played.playRounds(rounds)
+	if err := p.printWorld(flags.output, played.world, failure); err != nil {
+		return fmt.Errorf("printing the simulation: %w", err)
 	}
-	world.DeleteParents()
-	return world.Play()
+	return failure
 }
 
-// apply applies a document, and warns of fields that the API server would drop.
-func (p *program) apply(world *simulate.World, d document, validate bool) error {
-	if controller, err := p.controllerFor(d); err == nil && validate {
-		definition, content, err := definitionOf(d, controller)
-		if err != nil {
-			return err
-		}
-		if definition != nil {
-			p.warn(d, "", definition.Complete(content))
-		}
+// printWorld prints what has happened.
+func (p *program) printWorld(output string, world *simulate.World, failure error) error {
+	if output == "svg" {
+		return picture.Write(p.Out, world)
 	}
-	if err := world.Apply(d.json); err != nil {
-		return d.refused(err)
-	}
-	return nil
-}
-
-// verdict returns an error unless all custom resources are Ready and all faults
-// have found an object.
-func verdict(world *simulate.World, faults bool) error {
-	if unmet := world.UnmetFaults(); len(unmet) > 0 {
-		return fmt.Errorf("fault target not found: %s: name an object that exists in the simulation", strings.Join(unmet, ", "))
-	}
-	var unready []string
-	for _, outcome := range world.Outcomes() {
-		name := outcome.Parent.GetKind() + " " + simulate.RefOf(outcome.Parent).Key()
-		switch {
-		case outcome.Failure != "":
-			unready = append(unready, name+": "+outcome.Failure)
-		case outcome.Ready != "True" && !faults:
-			unready = append(unready, name+" is not Ready: "+outcome.Reason+": "+outcome.Message)
-		}
-	}
-	if len(unready) > 0 {
-		return errors.New(strings.Join(unready, "; "))
-	}
-	return nil
+	return printData(p.Out, output, newTranscript(world, failure))
 }
 
 // faults refuses what is out of range, and returns what goes wrong.
 func (f *simulateFlags) faults() ([]simulate.Fault, error) {
-	if err := checkOutput(f.output); err != nil {
-		return nil, err
+	if !slices.Contains([]string{"text", "json", "yaml", "svg", "html"}, f.output) {
+		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml, svg or html", f.output)
 	}
 	if f.maxSteps < 1 || f.maxSteps > maxSteps {
 		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)
@@ -213,8 +169,8 @@ func (f *simulateFlags) faults() ([]simulate.Fault, error) {
 // rounds reads the files. A custom resource that occurs again starts the next
 // round.
 func (p *program) rounds(paths []string) ([][]document, error) {
-	rounds := [][]document{nil}
-	parents, length, seen := 0, 0, map[string]bool{}
+	var all []document
+	length := 0
 	for _, path := range paths {
 		list, err := p.readDocuments(path)
 		if err != nil {
@@ -224,23 +180,33 @@ func (p *program) rounds(paths []string) ([][]document, error) {
 			if length += len(d.json); length > documents.MaxBytes {
 				return nil, fmt.Errorf("%s: with it the files have more than %d MiB: simulate less at once", d.source, documents.MaxBytes>>20)
 			}
-			id, err := d.identity()
-			if err != nil {
-				return nil, err
-			}
-			if _, err := p.controllerFor(d); err == nil {
-				parents++
-			}
-			if seen[id] {
-				rounds = append(rounds, nil)
-				seen = map[string]bool{}
-			}
-			seen[id] = true
-			rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
 		}
+		all = append(all, list...)
+	}
+	return p.inRounds(all, strings.Join(paths, ", "))
+}
+
+// inRounds returns documents of some files in rounds.
+func (p *program) inRounds(all []document, files string) ([][]document, error) {
+	rounds := [][]document{nil}
+	parents, seen := 0, map[string]bool{}
+	for _, d := range all {
+		id, err := d.identity()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := p.controllerFor(d); err == nil {
+			parents++
+		}
+		if seen[id] {
+			rounds = append(rounds, nil)
+			seen = map[string]bool{}
+		}
+		seen[id] = true
+		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
 	}
 	if parents == 0 {
-		return nil, fmt.Errorf("%s: there is no custom resource of a kind that %s knows", strings.Join(paths, ", "), p.Name())
+		return nil, fmt.Errorf("%s: there is no custom resource of a kind that %s knows", files, p.Name())
 	}
 	return rounds, nil
 }

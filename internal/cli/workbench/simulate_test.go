@@ -108,3 +108,17 @@ func TestSimulateRefusals(t *testing.T) {
 		require.Contains(t, stderr, want)
 	}
 }
+
+func TestSimulateDraws(t *testing.T) {
+	code, stdout, stderr := runSimulate(t, modelBox, "--output", "svg")
+	require.Equal(t, cli.ExitDone, code, stderr)
+	require.True(t, strings.HasPrefix(stdout, "<svg ") && strings.HasSuffix(stdout, "</svg>\n"), stdout)
+
+	code, stdout, _ = runSimulate(t, modelBox, "--output", "svg", "--max-steps", "2")
+	require.Equal(t, cli.ExitFailed, code)
+	require.Contains(t, stdout, "</svg>", "what has happened until then is drawn")
+
+	code, stdout, _ = runSimulate(t, strings.Replace(modelBox, "replicas: 2", "replicas: -2", 1), "--output", "svg")
+	require.Equal(t, cli.ExitFailed, code)
+	require.Empty(t, stdout, "nothing has happened")
+}

@@ -15,8 +15,8 @@ import (
 type program struct{ *cli.Program }
 
 // about is what the program's help says of them.
-const about = `render, simulate, explore, replay, diff and manifests need no cluster. new adds an operator
-to a project or starts one, and generate writes what deploy/ has of its operators.`
+const about = `render, simulate, play, explore, replay, diff, why and manifests need no cluster. new adds
+an operator to a project or starts one, and generate writes what deploy/ has of its operators.`
 
 // Run is [cli.Run] for a program that has these commands, too.
 func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams cli.Streams) int {
@@ -26,7 +26,8 @@ func Run(ctx context.Context, name string, controllers []metacontroller.Controll
 func newCommands(shared *cli.Program) []*cobra.Command {
 	p := &program{shared}
 	return []*cobra.Command{
-		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newReplayCommand(p), newDiffCommand(p),
+		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newPlayCommand(p),
+		newDiffCommand(p), newWhyCommand(p), newReplayCommand(p),
 		newManifestsCommand(p), newGenerateCommand(p), newNewCommand(p),
 	}
 }

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +30,8 @@ func checkPodSpec(spec *corev1.PodSpec, path *field.Path, policies ...corev1.Res
 			problems = append(problems, field.Required(containers.Child("image"), ""))
 		}
 		problems = append(problems, checkResources(c, containers)...)
+		problems = append(problems, checkHandlers(c, containers)...)
+		problems = append(problems, checkEnv(c, containers)...)
 	})
 	problems = append(problems, checkMounts(spec, path)...)
 	if len(policies) == 0 || slices.Contains(policies, spec.RestartPolicy) {
@@ -58,8 +59,14 @@ func checkMounts(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
 		if volumes[volume.Name] {
 			problems = append(problems, field.Duplicate(path.Child("volumes").Index(i).Child("name"), volume.Name))
 		}
-		if sources := reflect.ValueOf(volume.VolumeSource); countSet(sources) > 1 {
+		if countSet(volume.VolumeSource) > 1 {
 			problems = append(problems, field.Forbidden(path.Child("volumes").Index(i), "may not specify more than 1 volume type"))
+		}
+		if volume.Secret != nil && volume.Secret.SecretName == "" {
+			problems = append(problems, field.Required(path.Child("volumes").Index(i).Child("secret", "secretName"), ""))
+		}
+		if volume.ConfigMap != nil && volume.ConfigMap.Name == "" {
+			problems = append(problems, field.Required(path.Child("volumes").Index(i).Child("configMap", "name"), ""))
 		}
 		volumes[volume.Name] = true
 	}
@@ -111,15 +118,6 @@ func hasTolerations(all, these []corev1.Toleration) bool {
 		}
 	}
 	return true
-}
-
-func countSet(pointers reflect.Value) (set int) {
-	for _, pointer := range pointers.Fields() {
-		if !pointer.IsNil() {
-			set++
-		}
-	}
-	return set
 }
 
 // AddEphemeralContainer adds an ephemeral container to a Pod. Errors have kubectl's text.

@@ -342,3 +342,27 @@ func TestTolerationsOfAPod(t *testing.T) {
 	_, err = change(map[string]any{"key": "other", "operator": "Exists"})
 	require.ErrorContains(t, err, "existing toleration can not be modified")
 }
+
+func TestUnionsHaveOneMember(t *testing.T) {
+	const pod = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: x, %s}]}}`
+	for written, want := range map[string]string{
+		`livenessProbe: {periodSeconds: 5}`:                                        "spec.containers.livenessProbe: Required value: must specify a handler type",
+		`readinessProbe: {}`:                                                       "spec.containers.readinessProbe: Required value: must specify a handler type",
+		`startupProbe: {exec: {command: [a]}, tcpSocket: {port: 80}}`:              "spec.containers.startupProbe: Forbidden: may not specify more than 1 handler type",
+		`lifecycle: {preStop: {}}`:                                                 "spec.containers.lifecycle.preStop: Required value: must specify a handler type",
+		`lifecycle: {postStart: {}}`:                                               "spec.containers.lifecycle.postStart: Required value: must specify a handler type",
+		`env: [{name: A, valueFrom: {}}]`:                                          "spec.containers.env[0].valueFrom: Invalid value: \"\": must specify one of: `fieldRef`",
+		`env: [{name: A, value: b, valueFrom: {secretKeyRef: {name: s, key: k}}}]`: "env[0].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty",
+		`env: [{name: A, valueFrom: {secretKeyRef: {name: s, key: k}, fieldRef: {fieldPath: spec.nodeName}}}]`: "env[0].valueFrom: Invalid value: \"\": may not have more than one field",
+		`envFrom: [{prefix: A}]`: "spec.containers.envFrom: Invalid value: \"\": must specify one of: `configMapRef` or `secretRef`",
+		`envFrom: [{secretRef: {name: s}}], env: [{name: A, value: b}, {name: B, valueFrom: {secretKeyRef: {name: s, key: k}}}]`: "",
+		`lifecycle: {}, readinessProbe: {httpGet: {path: /, port: 8080}}`:                                                        "",
+	} {
+		_, err := put(t, emptyServer(), parse(t, fmt.Sprintf(pod, written)))
+		if want == "" {
+			require.NoError(t, err, written)
+			continue
+		}
+		require.ErrorContains(t, err, want, written)
+	}
+}

@@ -49,15 +49,18 @@ type syncFault struct {
 
 	writes int
 	dead   bool
+	struck bool
 }
 
 func (d *syncFault) write(isStatus bool, do func() error) error {
 	d.dead = d.dead || d.what == crash && d.n == 0
 	if d.dead {
+		d.struck = true
 		return d.died()
 	}
 	d.writes++
 	struck := d.writes == d.n
+	d.struck = d.struck || struck || d.what == loseStatus && isStatus
 	switch {
 	case d.what == loseStatus && isStatus, d.what == refuse && struck:
 		return fmt.Errorf("%w: %w", errInjected, apierrors.NewInternalError(errors.New("the API server has failed")))
@@ -81,15 +84,15 @@ func (d *syncFault) died() error {
 func IsInjected(err error) bool { return errors.Is(err, errInjected) }
 
 // Sync syncs a custom resource in Metacontroller's cache, with a fault. It
-// reports whether there is one.
-func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) bool {
+// reports whether there is one, and whether the fault has struck: a sync may write less.
+func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) (synced, struck bool) {
 	p := m.parents[parent]
 	if p == nil || m.cache.Get(parent) == nil {
-		return false
+		return false, false
 	}
 	if what.what == "" {
 		m.sync(p)
-		return true
+		return true, true
 	}
 	hooks := m.options.Call
 	d := &syncFault{Fault: what}
@@ -104,5 +107,5 @@ func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) bool {
 	if d.dead {
 		m.Restart()
 	}
-	return true
+	return true, d.struck || what.what == unavailable
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,12 @@ func (b *Builtin) pod(ref apiserver.Ref) {
 		b.schedule(object, pod)
 		return
 	}
-	b.advance(object, pod)
+	if !b.endAtDeadline(ref, pod) {
+		b.advance(object, pod)
+	}
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		delete(b.timers, ref) // no deadline is left
+	}
 	b.startEphemeral(pod)
 	b.report(ref, &pod.Status)
 }
@@ -62,6 +68,21 @@ func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
 	default:
 		b.end(pod, failing)
 	}
+}
+
+// endAtDeadline ends a Pod that has been on its node for as long as it may, and reports whether it has.
+func (b *Builtin) endAtDeadline(ref apiserver.Ref, pod *corev1.Pod) bool {
+	limit, started := pod.Spec.ActiveDeadlineSeconds, pod.Status.StartTime
+	if limit == nil || started == nil || pod.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	if deadline := started.Add(time.Duration(*limit) * time.Second); b.server.Now().Before(deadline) {
+		b.at(ref, deadline)
+		return false
+	}
+	b.finish(pod, corev1.PodFailed, 137)
+	pod.Status.Reason, pod.Status.Message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
+	return true
 }
 
 // end ends a Pod that runs to completion, with the result of its program.

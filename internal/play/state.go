@@ -1,0 +1,142 @@
+package play
+
+import (
+	"maps"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// The states of an object.
+const (
+	Ready   = "ready"
+	Waiting = "waiting"
+	Failing = "failing"
+	Gone    = "gone"
+)
+
+// withoutStatus are kinds that have a generation and no status.
+var withoutStatus = []metacontroller.Resource{metacontroller.EndpointSlice, metacontroller.NetworkPolicy}
+
+// StateOf returns the state of an object, as far as its own status tells it. What has no status is
+// ready as soon as it is there.
+func StateOf(object simulate.Object) string {
+	ref := simulate.RefOf(object)
+	switch {
+	case object.GetDeletionTimestamp() != nil:
+		return Waiting
+	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.ReplicaSet), ref.Is(metacontroller.StatefulSet), ref.Is(metacontroller.DaemonSet):
+		return stateOfWorkload(object)
+	case ref.Is(metacontroller.Pod):
+		return stateOfPod(object)
+	case ref.Is(metacontroller.Job):
+		return stateByConditions(object, "Complete", "Failed")
+	case ref.Is(metacontroller.CronJob), ref.Is(metacontroller.PodDisruptionBudget), ref.Is(metacontroller.Ingress):
+		return Ready
+	case ref.Is(metacontroller.HorizontalPodAutoscaler):
+		return stateByConditions(object, "AbleToScale", "")
+	case ref.Is(metacontroller.PersistentVolumeClaim):
+		phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
+		return readyIf(phase == "Bound")
+	case ref.Is(metacontroller.Service):
+		kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
+		return readyIf(kind != "LoadBalancer" || simulate.Progress(object) != "")
+	}
+	for _, kind := range withoutStatus {
+		if ref.Is(kind) {
+			return Ready
+		}
+	}
+	if conditions, _, _ := unstructured.NestedFieldNoCopy(object.Object, "status", "conditions"); conditions != nil {
+		return stateByConditions(object, operator.ConditionReady, operator.ConditionStalled, operator.ConditionDegraded)
+	}
+	return readyIf(object.GetGeneration() == 0 || object.Object["status"] != nil)
+}
+
+func readyIf(ready bool) string {
+	if ready {
+		return Ready
+	}
+	return Waiting
+}
+
+// stateByConditions returns the state by the condition that is True when all is well, and those
+// that are True when something is wrong.
+func stateByConditions(object simulate.Object, ready string, failing ...string) string {
+	if simulate.Condition(object, ready).Status == "True" {
+		return Ready
+	}
+	for _, name := range failing {
+		if simulate.Condition(object, name).Status == "True" {
+			return Failing
+		}
+	}
+	return Waiting
+}
+
+func stateOfWorkload(object simulate.Object) string {
+	var w operator.Workload
+	if err := apiserver.Decode(object, &w); err != nil {
+		return Waiting
+	}
+	rollout := operator.RolloutOf(object.GetKind(), w.Metadata.Generation, w.Spec.Replicas, &w.Status)
+	switch rollout.Summary().State {
+	case operator.Done:
+		return Ready
+	case operator.Failed, operator.Degraded:
+		return Failing
+	case operator.Progressing:
+	}
+	return Waiting
+}
+
+func stateOfPod(object simulate.Object) string {
+	var pod struct {
+		Status operator.PodStatus `json:"status"`
+	}
+	if err := apiserver.Decode(object, &pod); err != nil {
+		return Waiting
+	}
+	status := &pod.Status
+	switch {
+	case status.Phase == "Failed", !status.IsDone() && !status.IsReady() && status.IsStuck():
+		return Failing
+	}
+	return readyIf(status.Phase == "Succeeded" || status.IsReady())
+}
+
+// shown returns what is shown of an object.
+func shown(object simulate.Object) map[string]any {
+	content := maps.Clone(object.Object)
+	metadata, _ := content["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	delete(metadata, "managedFields")
+	if annotations, ok := metadata["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		for _, name := range simulate.LastApplied {
+			delete(annotations, name)
+		}
+		metadata["annotations"] = annotations
+		if len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+	}
+	content["metadata"] = metadata
+	if object.GetKind() != "Secret" {
+		return content
+	}
+	for _, member := range []string{"data", "stringData"} {
+		if values, ok := content[member].(map[string]any); ok {
+			values = maps.Clone(values)
+			for key := range values {
+				values[key] = simulate.Hidden
+			}
+			content[member] = values
+		}
+	}
+	return content
+}

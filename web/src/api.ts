@@ -1,0 +1,65 @@
+// What the page asks of the program that serves it.
+
+import type { Kind } from "./complete.ts";
+import { filled, type KubeObject, type Run, type Scenario, type SourceFile } from "./run.ts";
+
+export interface Sample {
+  name: string;
+  files: SourceFile[];
+}
+
+export interface Schemas {
+  kinds: Kind[];
+  /** strangers are objects of somebody else by kind; they want an apiVersion and a name. */
+  strangers: Record<string, KubeObject>;
+}
+
+export interface GoldenCase {
+  step: number;
+  name: string;
+  in: string;
+  out: string;
+}
+
+async function answer(response: Response): Promise<Response> {
+  if (!response.ok) throw new Error((await response.text()).trim() || response.statusText);
+  return response;
+}
+
+async function get<T>(path: string): Promise<T> {
+  return (await answer(await fetch(path))).json() as Promise<T>;
+}
+
+async function post(path: string, scenario: Scenario, signal?: AbortSignal): Promise<Response> {
+  const body = JSON.stringify(scenario);
+  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, ...(signal ? { signal } : {}) });
+}
+
+export const start = () => get<{ version: string; scenario: Scenario }>("start");
+export const samples = () => get<Sample[]>("samples");
+export const schemas = () => get<Schemas>("schemas");
+
+let running: AbortController | undefined;
+
+/** play plays a scenario. It returns nothing if a later call has taken its place. */
+export async function play(scenario: Scenario): Promise<Run | undefined> {
+  running?.abort();
+  const mine = (running = new AbortController());
+  try {
+    const response = await post("run", scenario, mine.signal);
+    if (response.status === 429 || mine.signal.aborted) return undefined;
+    return filled((await (await answer(response)).json()) as Partial<Run>);
+  } catch (error) {
+    if (mine.signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+export async function golden(scenario: Scenario): Promise<GoldenCase[]> {
+  return ((await (await answer(await post("golden", scenario))).json()) as { cases: GoldenCase[] }).cases;
+}
+
+/** text returns a story, or a self-contained HTML file. */
+export async function text(form: "story" | "html", scenario: Scenario): Promise<string> {
+  return (await answer(await post(form, scenario))).text();
+}

@@ -1,0 +1,120 @@
+// The chosen object at the shown step: its YAML with the lines that the step changed, and its history.
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+
+import { diff, type Line } from "./diff.ts";
+import { before, clock, lookOf, verbOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
+import { Shape } from "./shape.tsx";
+import { Tabs } from "./tabs.tsx";
+import { toLines } from "./yaml.ts";
+
+interface Props {
+  run: Run;
+  step: number;
+  chosen: number;
+  onStep: (step: number) => void;
+  children?: ComponentChildren;
+}
+
+/** printed leaves out what only the API server has a use for: it would change in each step. */
+function printed(version: Version | undefined): string[] {
+  if (!version?.object) return [];
+  const { resourceVersion: _, uid: __, ...metadata } = (version.object["metadata"] ?? {}) as KubeObject;
+  return toLines({ ...version.object, metadata });
+}
+
+function linesAt(item: Item, step: number): Line[] {
+  const version = versionAt(item, step);
+  if (!version) return [];
+  const previous = version.step === step ? before(item, version) : undefined;
+  return previous?.object ? diff(printed(previous), printed(version)) : printed(version).map((text) => ({ mark: " ", text }));
+}
+
+function Yaml({ item, step }: { item: Item; step: number }) {
+  const version = versionAt(item, step);
+  const lines = useMemo(() => linesAt(item, step), [item, version, version?.step === step]);
+  const text = useRef<HTMLPreElement>(null);
+  useLayoutEffect(() => {
+    const changed = text.current?.querySelector<HTMLElement>(".added, .removed");
+    const panel = text.current?.closest(".panel");
+    if (changed && panel) panel.scrollTop += changed.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 3;
+  }, [lines]);
+  if (lines.length === 0) return <p class="empty">{item.id} does not exist at this step.</p>;
+  return (
+    <pre class="yaml" ref={text}>
+      {lines.map((line) => (
+        <div class={line.mark === "+" ? "added" : line.mark === "-" ? "removed" : ""}>
+          <span class="sign">{line.mark}</span>
+          {line.text}
+        </div>
+      ))}
+    </pre>
+  );
+}
+
+function History({ run, step, chosen, onStep }: Props) {
+  const steps = useMemo(
+    () => run.steps.map((each, index) => ({ number: index + 1, seconds: each.seconds, events: each.events.filter((e) => e.object === chosen) })).filter((s) => s.events.length > 0),
+    [run, chosen],
+  );
+  return (
+    <ol class="history">
+      {steps.map((each) => (
+        <li aria-current={each.number === step ? "step" : undefined}>
+          <button type="button" class="time" onClick={() => onStep(each.number)} aria-label={`Step ${each.number}, ${clock(each.seconds)}`}>
+            {clock(each.seconds)}
+          </button>
+          <div>
+            {each.events.map((event) => (
+              <>
+                <div class="what">
+                  {verbOf(event)}
+                  {event.by ? ` by ${event.by}` : ""}
+                  {event.detail ? `: ${event.detail}` : ""}
+                </div>
+                {event.changes?.map((change) => (
+                  <div class="change">
+                    <span class="path">{change.path}</span> <del>{change.before}</del> <span aria-hidden="true">→</span> <ins>{change.after}</ins>
+                  </div>
+                ))}
+              </>
+            ))}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function Inspector(props: Props) {
+  const { run, step, chosen, children } = props;
+  const item = run.objects[chosen];
+  if (!item) {
+    return (
+      <section class="inspector" aria-label="Object">
+        <p class="empty">Choose an object to see its YAML, and to break it.</p>
+      </section>
+    );
+  }
+  const version = versionAt(item, step);
+  return (
+    <section class="inspector" aria-label={`Object ${item.id}`}>
+      <header>
+        <svg width="20" height="20" viewBox="-10 -10 20 20" aria-hidden="true">
+          <Shape look={lookOf(version)} x={0} y={0} />
+        </svg>
+        <h2>{item.id}</h2>
+        <span class="state">{wordsFor(version)}</span>
+      </header>
+      {children}
+      <Tabs
+        label={item.id}
+        tabs={[
+          { name: "YAML", content: () => <Yaml item={item} step={step} /> },
+          { name: "Changes", content: () => <History {...props} /> },
+        ]}
+      />
+    </section>
+  );
+}
