@@ -207,6 +207,7 @@ func TestRefusals(t *testing.T) {
 	set(t, find(t, objects, "PodSet/cache"), int64(-1), "spec", "size")
 	report := compared(t, objects, Options{})
 	require.Equal(t, Refusals, report.Outcome())
+	require.ElementsMatch(t, []string{"Service/sentiment refused", "StatefulSet/mysql-dataservice refused"}, verdictsIn(report), "each once")
 	text := printed(t, report)
 	require.Contains(t, text, "! Service/sentiment refused: an object of this name exists, and belongs to nobody")
 	require.Contains(t, text, "! StatefulSet/mysql-dataservice refused: ")
@@ -303,7 +304,7 @@ func TestMarkdownHasABound(t *testing.T) {
 	for i := range 5000 {
 		ref := apiserver.Ref{APIVersion: "model.github.com/v1", Kind: "ModelBox", Namespace: "default", Name: fmt.Sprint("web-", i)}
 		fields := []Field{{Path: "metadata.annotations." + strings.Repeat("é|`", rand.N(300)), Before: strings.Repeat("\x1b", 2000)}}
-		report.Parents = append(report.Parents, Parent{Ref: ref, Objects: []Object{{Ref: ref, Verdict: Verdict([]Verdict{Rolls, Changed, Deleted}[i%3]), Fields: fields}}})
+		report.Parents = append(report.Parents, Parent{Ref: ref, Objects: []Object{{Ref: ref, Verdict: []Verdict{Rolls, Changed, Deleted}[i%3], Fields: fields}}})
 	}
 	for i := range mostPaths {
 		report.Parents[i].Objects[0].Fields[0].Path = strings.Repeat("x", 10_000+i)
