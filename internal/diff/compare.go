@@ -55,7 +55,7 @@ func Compare(d *dump.Dump, options Options) (*Report, error) {
 			report.Parents = append(report.Parents, parent)
 		}
 	}
-	slices.SortFunc(report.Parents, func(a, b Parent) int { return a.Ref.Compare(b.Ref) })
+	slices.SortFunc(report.Parents, func(a, b Parent) int { return a.Compare(b.Ref) })
 	report.NotSeen = slices.Sorted(maps.Keys(notSeen))
 	return report, nil
 }
@@ -85,15 +85,7 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 		p.Failed = reason(r.Err)
 		return p, 0
 	}
-	for range mostNotes {
-		noted := r.Server.Get(p.Ref)
-		if changed := r.Changed(); len(changed) != 1 || changed[0] != p.Ref {
-			break
-		}
-		if r.Again(); r.Server.Get(p.Ref) == noted {
-			break
-		}
-	}
+	follow(r, p.Ref)
 	for _, ref := range r.Changed() {
 		if ref == p.Ref {
 			continue
@@ -108,7 +100,7 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 	for _, refusal := range r.Refused {
 		p.Objects = append(p.Objects, Object{Ref: refusal.Child, Verdict: Refused, Reason: refusalOf(d, refusal)})
 	}
-	slices.SortFunc(p.Objects, func(a, b Object) int { return a.Ref.Compare(b.Ref) })
+	slices.SortFunc(p.Objects, func(a, b Object) int { return a.Compare(b.Ref) })
 	isUnseen := slices.ContainsFunc(p.Objects, func(o Object) bool { return o.Verdict == NotSeen })
 	if after := r.Server.Get(p.Ref); after != nil && !isUnseen {
 		p.Status = append(fieldsOf(r.Before[p.Ref], after, ignored), statusFields(r.Before[p.Ref], after, ignored)...)
@@ -116,6 +108,19 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 	}
 	p.recreate(r, ignored)
 	return p, rewritten
+}
+
+// follow plays on while nothing but the status is written.
+func follow(r *dump.Request, parent apiserver.Ref) {
+	for range mostNotes {
+		noted := r.Server.Get(parent)
+		if changed := r.Changed(); len(changed) != 1 || changed[0] != parent || len(r.Refused) > 0 {
+			return
+		}
+		if r.Again(); r.Server.Get(parent) == noted {
+			return
+		}
+	}
 }
 
 // verdictOn returns the verdict on an object that was written, and whether there is one: a write may

@@ -25,9 +25,6 @@ type Field struct {
 	Drift bool `json:"drift,omitempty"`
 }
 
-// kubectlApplied repeats a whole object, with the values of a Secret.
-const kubectlApplied = "kubectl.kubernetes.io/last-applied-configuration"
-
 // maxDepth is how deep values are compared field by field: there may be thousands of levels.
 const maxDepth = 64
 
@@ -41,16 +38,7 @@ type comparison struct {
 // fieldsOf returns in what two objects differ, but for their status, and for paths that are ignored.
 func fieldsOf(before, after apiserver.Object, ignored []string) []Field {
 	c := comparison{ignored: ignored, isSecret: apiserver.RefOf(after).Is(metacontroller.Secret)}
-	was, is := simulate.Visible(before), simulate.Visible(after)
-	for _, content := range []map[string]any{was, is} {
-		metadata := content["metadata"].(map[string]any)
-		if annotations, ok := metadata["annotations"].(map[string]any); ok {
-			annotations = maps.Clone(annotations)
-			delete(annotations, kubectlApplied)
-			metadata["annotations"] = annotations
-		}
-	}
-	c.compare(nil, was, is)
+	c.compare(nil, simulate.Visible(before), simulate.Visible(after))
 	return c.fields
 }
 

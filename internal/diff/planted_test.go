@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/dump"
@@ -151,6 +152,39 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// TestFormsOfTheClusterAreNoDifference: an API server of another version has written what is there.
+func TestFormsOfTheClusterAreNoDifference(t *testing.T) {
+	objects := fleet(t, simulate.DynamicApply)
+	deployment := find(t, objects, "Deployment/sentiment")
+	set(t, deployment, nil, "spec", "template", "metadata", "creationTimestamp")
+	set(t, deployment, "of a newer version", "spec", "unheardOf")
+	set(t, deployment, int64(9), "spec", "replicas")
+	report := compared(t, objects, Options{})
+	require.Equal(t, []string{"Deployment/sentiment changed"}, verdictsIn(report))
+	require.Equal(t, []Field{{Path: "spec.replicas", Before: int64(9), After: int64(3)}}, report.Parents[0].Objects[0].Fields)
+}
+
+// TestRemovedFieldsGo, unless another manager has them under server-side apply, too.
+func TestRemovedFieldsGo(t *testing.T) {
+	const path = "spec.template.spec.initContainers[init-container].image"
+	for _, apply := range strategies {
+		objects := fleet(t, apply)
+		edit := edited(t, objects, "ModelBox/translate", []any{}, "spec", "initContainers")
+		text := printed(t, compared(t, objects, edit))
+		require.Contains(t, text, "-     "+path+": busybox:1.37\n", apply)
+		if apply == simulate.DynamicApply {
+			continue
+		}
+		deployment := find(t, objects, "Deployment/translate")
+		managed := deployment.GetManagedFields()
+		fields := metav1.NewFieldsV1(`{"f:spec":{"f:template":{"f:spec":{"f:initContainers":{"k:{\"name\":\"init-container\"}":{".":{},"f:name":{},"f:image":{}}}}}}}`)
+		deployment.SetManagedFields(append(managed, metav1.ManagedFieldsEntry{
+			Manager: "kubectl-edit", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: fields,
+		}))
+		require.NotContains(t, printed(t, compared(t, objects, edit)), path)
+	}
+}
+
 // TestTheStatusMayComeFirst: a Build notes the new revision in its status before it creates the Job.
 func TestTheStatusMayComeFirst(t *testing.T) {
 	for _, apply := range strategies {
@@ -173,6 +207,7 @@ func TestRefusals(t *testing.T) {
 	set(t, find(t, objects, "PodSet/cache"), int64(-1), "spec", "size")
 	report := compared(t, objects, Options{})
 	require.Equal(t, Refusals, report.Outcome())
+	require.ElementsMatch(t, []string{"Service/sentiment refused", "StatefulSet/mysql-dataservice refused"}, verdictsIn(report), "each once")
 	text := printed(t, report)
 	require.Contains(t, text, "! Service/sentiment refused: an object of this name exists, and belongs to nobody")
 	require.Contains(t, text, "! StatefulSet/mysql-dataservice refused: ")
@@ -200,6 +235,19 @@ func TestBaseTellsDriftApart(t *testing.T) {
 	require.Contains(t, text.String(), "Deployment/sentiment rolls")
 	require.NotContains(t, text.String(), "spec.replicas")
 	require.NotContains(t, text.String(), "translate")
+
+	// What the base rolls does not roll for another change.
+	label := []string{"spec", "template", "metadata", "labels", "app.kubernetes.io/part-of"}
+	set(t, find(t, objects, "Deployment/sentiment"), "another", label...)
+	base, err = ParseReport(dumptest.JSON(t, compared(t, objects, Options{})))
+	require.NoError(t, err)
+	require.Contains(t, verdictsIn(base), "Deployment/sentiment rolls")
+	report = compared(t, objects, edited(t, objects, "ModelBox/sentiment", int64(5), "spec", "replicas"))
+	require.NoError(t, report.MarkDrift(base))
+	require.Contains(t, verdictsIn(report), "Deployment/sentiment changed")
+
+	hidden := Field{Path: "data.a", Before: Hidden, After: Hidden}
+	require.False(t, isSame(hidden, hidden), "the values may differ")
 
 	set(t, find(t, objects, "Deployment/sentiment"), int64(8), "spec", "replicas")
 	require.ErrorContains(t, compared(t, objects, Options{}).MarkDrift(base), "another dump")
@@ -256,7 +304,10 @@ func TestMarkdownHasABound(t *testing.T) {
 	for i := range 5000 {
 		ref := apiserver.Ref{APIVersion: "model.github.com/v1", Kind: "ModelBox", Namespace: "default", Name: fmt.Sprint("web-", i)}
 		fields := []Field{{Path: "metadata.annotations." + strings.Repeat("é|`", rand.N(300)), Before: strings.Repeat("\x1b", 2000)}}
-		report.Parents = append(report.Parents, Parent{Ref: ref, Objects: []Object{{Ref: ref, Verdict: Verdict([]Verdict{Rolls, Changed, Deleted}[i%3]), Fields: fields}}})
+		report.Parents = append(report.Parents, Parent{Ref: ref, Objects: []Object{{Ref: ref, Verdict: []Verdict{Rolls, Changed, Deleted}[i%3], Fields: fields}}})
+	}
+	for i := range mostPaths {
+		report.Parents[i].Objects[0].Fields[0].Path = strings.Repeat("x", 10_000+i)
 	}
 	var b bytes.Buffer
 	require.NoError(t, report.PrintMarkdown(&b))

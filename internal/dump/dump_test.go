@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/documents"
@@ -75,11 +76,13 @@ func TestRequestsAreThoseOfMetacontroller(t *testing.T) {
 func TestOrderAndFormChangeNothing(t *testing.T) {
 	world, _ := converged(t, simulate.DynamicApply, samples(t)...)
 	objects := world.Objects()
+	older := objects[0].DeepCopy()
+	older.SetResourceVersion("9")
+	objects[0] = objects[0].DeepCopy()
+	objects[0].SetResourceVersion("10")
+	older.SetLabels(map[string]string{"older": "true"})
 	want := read(t, dumptest.List(t, objects))
 	require.Equal(t, len(objects), want.Len())
-	older := objects[0].DeepCopy()
-	older.SetResourceVersion("0")
-	older.SetLabels(map[string]string{"older": "true"})
 	for range 5 {
 		shuffled := append(slices.Clone(objects), older)
 		rand.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -113,6 +116,56 @@ func TestLooks(t *testing.T) {
 	d.Asked(metacontroller.Secret)
 	require.True(t, d.Sees("v1", "Secret"))
 	require.Equal(t, world.Now().Year(), d.Newest().Year())
+}
+
+// TestRequestsFillIn has what an API server would have, with the CRDs of this build.
+func TestRequestsFillIn(t *testing.T) {
+	world, _ := converged(t, simulate.DynamicApply, "../../deploy/samples/podset-default.yaml", "../../deploy/samples/modelbox.yaml")
+	var objects []simulate.Object
+	uids := map[string]bool{}
+	for _, object := range world.Objects() {
+		object = object.DeepCopy()
+		uids[string(object.GetUID())] = true
+		if object.GetKind() == "PodSet" {
+			unstructured.RemoveNestedField(object.Object, "spec", "progressDeadlineSeconds")
+			require.NoError(t, unstructured.SetNestedField(object.Object, "x", "spec", "unheardOf"))
+		}
+		if object.GetKind() != "Service" {
+			objects = append(objects, object)
+		}
+	}
+	d := read(t, dumptest.List(t, objects))
+	d.Asked(metacontroller.Service)
+	for r := range d.Requests(dump.Options{Controllers: hooks.All(), Call: direct}) {
+		require.NoError(t, r.Err)
+		if r.Parent.GetKind() == "PodSet" {
+			require.Contains(t, r.Parent.Object["spec"], "progressDeadlineSeconds")
+			require.NotContains(t, r.Parent.Object["spec"], "unheardOf")
+			continue
+		}
+		service := r.Server.Get(simulate.Ref{APIVersion: "v1", Kind: "Service", Namespace: "default", Name: "sentiment"})
+		require.False(t, uids[string(service.GetUID())], "a new object has a UID of its own")
+	}
+}
+
+func TestStrategy(t *testing.T) {
+	objects := map[simulate.Strategy][]simulate.Object{}
+	for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+		world, _ := converged(t, apply, "../../deploy/samples/modelbox.yaml")
+		for _, object := range world.Objects() {
+			objects[apply] = append(objects[apply], object.DeepCopy())
+		}
+		found, err := read(t, dumptest.List(t, objects[apply])).Strategy(hooks.All(), "")
+		require.NoError(t, err)
+		require.Equal(t, apply, found)
+	}
+	for _, object := range objects[simulate.ServerSideApply] { // as kubectl prints it without --show-managed-fields
+		object.SetManagedFields(nil)
+	}
+	for _, wanted := range []simulate.Strategy{"", simulate.ServerSideApply} {
+		_, err := read(t, dumptest.List(t, objects[simulate.ServerSideApply])).Strategy(hooks.All(), wanted)
+		require.ErrorContains(t, err, "--show-managed-fields")
+	}
 }
 
 func TestLargeDumpsArePacked(t *testing.T) {
