@@ -95,7 +95,7 @@ func eachEdit(schema, object map[string]any, path string, visit func(path string
 				set(path, value)
 			}
 		}
-		if without := maps.Clone(object); without[name] != nil && !(needsOne && len(without) == 1) {
+		if without := maps.Clone(object); without[name] != nil && (len(without) > 1 || !needsOne) {
 			delete(without, name)
 			visit(path, without)
 		}
