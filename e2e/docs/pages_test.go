@@ -28,10 +28,6 @@ func (s *site) pages() []page {
 		{file: "README.md", headings: []string{"Preview without a cluster"}},
 		{file: "docs/modelbox.md"},
 		{file: "docs/diff.md"},
-		{file: "docs/troubleshooting.md", headings: []string{"Where to look"}, steps: []commands.Step{
-			{After: "kubectl describe", Do: has("Reason: Available")},
-			{After: "kubectl get all", Do: has("deployment.apps/sentiment 3/3")},
-		}},
 		{file: "docs/cli.md", steps: []commands.Step{{Before: "operetta render box.yaml", Do: func(string) error {
 			s.write("box.yaml", strings.Replace(s.read("deploy/samples/modelbox.yaml"), "replicas: 3", "replicas: 2", 1))
 			return nil
@@ -170,7 +166,7 @@ func (s *site) troubles() []commands.Step {
 		{After: "kubectl apply -k deploy/crds", Do: s.startMetacontrollers},
 		{Before: "kubectl get operetta --all-namespaces -o yaml", Do: do("--namespace=r1 apply --filename=" + s.dir + "/deploy/samples/modelbox.yaml")},
 		{After: "kubectl get operetta --all-namespaces -o yaml", Do: do("--namespace=r1 delete podsets.apps.jicki.cn/cache modelboxes.model.github.com/sentiment --timeout=60s")},
-		{Before: "kubectl --namespace r1 get operetta", Do: do("--namespace=r1 wait --for=condition=Ready --timeout=2m podsets.apps.jicki.cn/cache modelboxes.model.github.com/sentiment")},
+		{After: "kubectl create -f backup.yaml", Do: do("--namespace=r1 wait --for=condition=Ready --timeout=2m podsets.apps.jicki.cn/cache modelboxes.model.github.com/sentiment")},
 	}
 }
 

@@ -26,9 +26,12 @@ var withoutStatus = []metacontroller.Resource{metacontroller.EndpointSlice, meta
 // ready as soon as it is there.
 func StateOf(object simulate.Object) string {
 	ref := simulate.RefOf(object)
+	owner, _ := apiserver.ControllerOf(object)
 	switch {
 	case object.GetDeletionTimestamp() != nil:
 		return Waiting
+	case ref.Is(metacontroller.ReplicaSet) && owner.Is(metacontroller.Deployment):
+		return Ready // the simulation leaves its Pods to the Deployment, and its status empty
 	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.ReplicaSet), ref.Is(metacontroller.StatefulSet), ref.Is(metacontroller.DaemonSet):
 		return stateOfWorkload(object)
 	case ref.Is(metacontroller.Pod):

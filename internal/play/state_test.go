@@ -45,6 +45,8 @@ func TestStateOf(t *testing.T) {
 	} {
 		require.Equal(t, want, StateOf(parse(t, "{"+text+", metadata: {name: a}}")), text)
 	}
+	const owned = "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a, generation: 1, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: a, controller: true}]}}"
+	require.Equal(t, Ready, StateOf(parse(t, owned)), "it has no status of its own")
 	require.Equal(t, Waiting, StateOf(parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z'}}")))
 	require.Equal(t, Waiting, StateOf(parse(t, "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: a, generation: 1}}")), "nobody writes its status")
 }

@@ -28,7 +28,7 @@ import (
 var programs = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"}
 
 // browser returns its path, or skips the test.
-func browser(t *testing.T) string {
+func browser(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("no browser is started under -short")
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 var address = regexp.MustCompile(`http://\S+`)
 
 // play starts operetta play, and returns the address of its page.
-func play(t *testing.T, args ...string) string {
+func play(t testing.TB, args ...string) string {
 	t.Helper()
 	program, err := built()
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func play(t *testing.T, args ...string) string {
 // tab is a page in a browser of its own. What it must never have fails the test at its end: errors
 // on the console, and requests to somebody else.
 type tab struct {
-	*testing.T
+	testing.TB
 	ctx context.Context
 
 	mu       sync.Mutex
@@ -107,9 +107,9 @@ type look struct {
 
 var desk = look{1280, 800, "light"}
 
-func open(t *testing.T, url string, how look) *tab {
+func open(t testing.TB, url string, how look) *tab {
 	t.Helper()
-	p := &tab{T: t}
+	p := &tab{TB: t}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser(t)), chromedp.NoSandbox)
 	ctx, cancel := chromedp.NewContext(t.Context(), chromedp.WithAllocatorOptions(options...), chromedp.WithListener(p.hear))
 	t.Cleanup(cancel)

@@ -57,9 +57,6 @@ var Rules = []Rule{
 
 	{File: "docs/diff.md", Command: "operetta diff dump.json --with", Exit: 3},
 
-	{File: "docs/troubleshooting.md", Command: "kubectl --namespace operetta-system logs", Place: Nowhere, Reason: needsPods},
-	{File: "docs/troubleshooting.md", Command: "kubectl --namespace metacontroller logs", Place: Nowhere, Reason: needsPods},
-
 	{File: "docs/troubleshooting.md", Command: "kubectl get operetta --all-namespaces -o custom-columns", Among: "there are other custom resources"},
 	{File: "docs/troubleshooting.md", Command: "kubectl apply -k deploy/crds", Times: 2, Among: "the other CRDs are told too"},
 	{File: "docs/troubleshooting.md", Command: "kubectl create -f backup.yaml", Exit: 1, Among: "there are other custom resources"},
