@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -151,8 +152,8 @@ func (w *world) settle() {
 	})
 }
 
-// requireNoDiff dumps the namespace, and wants operetta diff to find nothing that would change.
-// edits a sample, and wants what is predicted to happen.
+// requireNoDiff dumps the namespace, and wants operetta diff to find nothing that would change. Of an
+// edit it predicts what happens then, and nothing else does.
 func requireNoDiff(w *world, parents int) {
 	w.Helper()
 	help, err := exec.Command(filepath.Join(root, "bin/operetta"), "diff", "--help").Output()
@@ -169,6 +170,34 @@ func requireNoDiff(w *world, parents int) {
 	printed, code := diff()
 	require.Equal(w, fmt.Sprintf("0 of %d custom resources would change\n", parents), printed)
 	require.Zero(w, code)
+
+	const image = "nginx:1.28-alpine"
+	sample := strings.Replace(read(w.T, filepath.Join(root, "deploy/samples/modelbox.yaml")), "nginx:1.27-alpine", image, 1)
+	edited := strings.Replace(sample, "  name: sentiment\n", "  name: sentiment\n  namespace: "+w.ns+"\n", 1)
+	path := filepath.Join(w.TempDir(), "edited.yaml")
+	require.NoError(w, os.WriteFile(path, []byte(edited), 0o600))
+	printed, code = diff("--with="+path, "--ignore=status")
+	require.Equal(w, 3, code, printed)
+	require.Contains(w, printed, "\n~ Deployment/sentiment rolls\n-     spec.template.spec.containers[sentiment].image: nginx:1.27-alpine\n"+
+		"+     spec.template.spec.containers[sentiment].image: "+image+"\n")
+	require.Equal(w, 1, strings.Count(printed, "\n+ "), printed)
+
+	spec := func() string { return string(jsonOf(w, at(w.get("deployment", "sentiment"), "spec"))) }
+	before := spec()
+	w.apply(sample)
+	w.eventually("the Deployment is as predicted", func() error {
+		if now := spec(); now != strings.Replace(before, "nginx:1.27-alpine", image, 1) {
+			return fmt.Errorf("it is %s", now)
+		}
+		return nil
+	})
+}
+
+func jsonOf(w *world, value any) []byte {
+	w.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(w, err)
+	return text
 }
 
 // requireAsSimulated compares the children at the end of a simulation with those in the

@@ -106,3 +106,24 @@ func TestDiffOfAHostileDump(t *testing.T) {
 		require.NotContains(t, out, "\n```\n# forged")
 	}
 }
+
+// TestDiffPrintsNoSecret: the dump has Secrets, in each of the forms in which a value stands there.
+func TestDiffPrintsNoSecret(t *testing.T) {
+	text, err := os.ReadFile(dumped(t))
+	require.NoError(t, err)
+	secret := func(owner string) string {
+		return `{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "sentiment", "namespace": "default", "annotations": {` +
+			`"kubectl.kubernetes.io/last-applied-configuration": "{\"stringData\":{\"a\":\"planted\"}}", "note": "planted"}` + owner + `}, ` +
+			`"data": {"a": "cGxhbnRlZA=="}, "stringData": {"a": "planted"}}`
+	}
+	owned := `, "ownerReferences": [{"apiVersion": "model.github.com/v1", "kind": "ModelBox", "name": "sentiment", "uid": "00000000-0000-4000-8000-000000000001", "controller": true}]`
+	drifted := strings.Replace(string(text), `"replicas": 3,`, `"replicas": 7,`, 1)
+	for _, form := range []string{"summary", "diff", "markdown", "json"} {
+		for _, more := range []string{secret(""), secret(owned)} {
+			code, out, errOut := operetta(t, drifted+more, "diff", "-o", form)
+			require.Equal(t, 3, code, errOut)
+			require.NotContains(t, out+errOut, "planted")
+			require.NotContains(t, out+errOut, "cGxhbnRlZA==")
+		}
+	}
+}
