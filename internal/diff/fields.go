@@ -12,7 +12,7 @@ import (
 )
 
 // Hidden stands for a value of a Secret.
-const Hidden = "<hidden>"
+const Hidden = simulate.Hidden
 
 // Field is a field in which an object differs.
 type Field struct {
