@@ -28,42 +28,20 @@ type state struct {
 	level      level
 }
 
+// levels are those of the states of objects.
+var levels = map[simulate.State]level{simulate.Ready: good, simulate.Waiting: working, simulate.Failing: bad}
+
 // stateOf returns the state of an object, which for a custom resource is in its conditions.
 func stateOf(object simulate.Object, isParent bool) state {
 	text := simulate.Progress(object)
-	if isParent {
-		text = ""
+	if isParent || text == "" {
+		return state{level: plain}
 	}
-	s := state{text: text, level: levelOf(text)}
+	s := state{text: text, level: levels[simulate.StateOf(object)]}
 	if share, rest, found := strings.Cut(text, ", "); found && s.level == working && strings.Contains(share, "/") {
 		s.text, s.more = share, rest
 	}
 	return s
-}
-
-// levelOf returns the level of what simulate.Progress has said.
-func levelOf(progress string) level {
-	switch progress {
-	case "":
-		return plain
-	case "ready", "succeeded", "complete", "Bound":
-		return good
-	}
-	if strings.HasPrefix(progress, "failed") || strings.HasSuffix(progress, "ProgressDeadlineExceeded") {
-		return bad
-	}
-	if strings.HasPrefix(progress, "load balancer at ") || strings.HasSuffix(progress, " disruptions allowed") {
-		return good
-	}
-	numbers, isWhole := strings.CutSuffix(progress, " ready") // anything behind it is yet to come
-	is, want, isShare := strings.Cut(numbers, "/")
-	if isWhole && isShare && is == want {
-		return good
-	}
-	if is, want, isShare = strings.Cut(strings.TrimSuffix(progress, " replicas"), " of "); isShare && is == want {
-		return good
-	}
-	return working
 }
 
 // conditionsOf returns the types of an object's conditions, Ready first.

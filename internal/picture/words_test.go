@@ -9,18 +9,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-func TestLevelOf(t *testing.T) {
-	for progress, want := range map[string]level{
-		"": plain, "ready": good, "succeeded": good, "complete": good, "Bound": good, "3/3 ready": good,
-		"load balancer at 192.0.2.1": good, "2 of 2 replicas": good, "0 disruptions allowed": good,
-		"2/3 ready": working, "3/3 ready, 0 available": working, "3/3 ready, 1 updated": working, "1 of 2 replicas": working,
-		"scheduled": working, "running, not ready": working, "1 active": working, "Pending": working, "suspended": working,
-		"failed Evicted": bad, "failed: BackoffLimitExceeded": bad, "0/3 ready, ProgressDeadlineExceeded": bad,
-	} {
-		require.Equal(t, want, levelOf(progress), progress)
-	}
-}
-
 func TestConditionState(t *testing.T) {
 	for _, test := range []struct {
 		condition, status string

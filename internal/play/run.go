@@ -77,11 +77,10 @@ type Object struct {
 type Version struct {
 	Step int `json:"step"`
 	// Owner is the index of its controller, or -1.
-	Owner int `json:"owner"`
-	// State is one of [Ready], [Waiting], [Failing] and [Gone].
-	State    string `json:"state"`
-	Deleting bool   `json:"deleting,omitempty"`
-	Progress string `json:"progress,omitempty"`
+	Owner    int            `json:"owner"`
+	State    simulate.State `json:"state"`
+	Deleting bool           `json:"deleting,omitempty"`
+	Progress string         `json:"progress,omitempty"`
 	// Object is what kubectl shows, without the values of Secrets. It is absent once it is gone.
 	Object json.RawMessage `json:"object,omitempty"`
 }
@@ -208,7 +207,7 @@ func (r *Recorder) complete(object *Object, latest []simulate.Object) (*Object, 
 			break
 		}
 		now := latest[i]
-		v.Owner, v.State = -1, Gone
+		v.Owner, v.State = -1, simulate.Gone
 		if now != nil {
 			owner, owned := apiserver.ControllerOf(now)
 			if at, found := r.index[owner]; owned && found {
@@ -218,7 +217,7 @@ func (r *Recorder) complete(object *Object, latest []simulate.Object) (*Object, 
 			if err != nil {
 				return nil, err
 			}
-			v.State, v.Progress, v.Object = StateOf(now), simulate.Progress(now), text
+			v.State, v.Progress, v.Object = simulate.StateOf(now), simulate.Progress(now), text
 			v.Deleting = now.GetDeletionTimestamp() != nil
 		}
 		complete.Versions = append(complete.Versions, v)

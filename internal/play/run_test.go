@@ -41,14 +41,14 @@ func TestVersions(t *testing.T) {
 	require.Equal(t, []string{"other", "below", "below", "other"}, roles)
 	require.Equal(t, 1, run.Objects[2].Versions[0].Owner)
 	deployment := run.Objects[0].Versions
-	require.Equal(t, Waiting, deployment[0].State)
-	require.Equal(t, Ready, deployment[len(deployment)-1].State)
+	require.Equal(t, simulate.Waiting, deployment[0].State)
+	require.Equal(t, simulate.Ready, deployment[len(deployment)-1].State)
 	require.Equal(t, "1/1 ready", deployment[len(deployment)-1].Progress)
 
 	versions := run.Objects[3].Versions
 	require.Len(t, versions, 2)
 	require.Contains(t, string(versions[0].Object), `"data":{"a":"c"}`)
-	require.Equal(t, Version{Step: versions[0].Step + 1, Owner: -1, State: Gone}, versions[1])
+	require.Equal(t, Version{Step: versions[0].Step + 1, Owner: -1, State: simulate.Gone}, versions[1])
 	for _, step := range run.Steps {
 		require.NotNil(t, step.Lines)
 		for _, event := range step.Events {

@@ -1,25 +1,23 @@
-package play
+package simulate
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
-
-	"github.com/operetta-dev/operetta/internal/simulate"
 )
 
-func parse(t *testing.T, text string) simulate.Object {
-	t.Helper()
-	content, err := yaml.YAMLToJSON([]byte(text))
-	require.NoError(t, err)
-	object, err := simulate.ParseObject(content)
-	require.NoError(t, err)
-	return object
-}
-
 func TestStateOf(t *testing.T) {
-	for text, want := range map[string]string{
+	parse := func(t *testing.T, text string) Object {
+		t.Helper()
+		content, err := yaml.YAMLToJSON([]byte(text))
+		require.NoError(t, err)
+		object, err := ParseObject(content)
+		require.NoError(t, err)
+		return object
+	}
+
+	for text, want := range map[string]State{
 		"apiVersion: v1, kind: ConfigMap": Ready,
 		"apiVersion: v1, kind: Pod":       Waiting,
 		"apiVersion: v1, kind: Pod, status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}":                                                                       Ready,

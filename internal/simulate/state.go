@@ -1,22 +1,22 @@
-package play
+package simulate
 
 import (
-	"maps"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/simulate"
 	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// The states of an object.
+// State is how an object is.
+type State string
+
+// The states of an object. [StateOf] never returns Gone.
 const (
-	Ready   = "ready"
-	Waiting = "waiting"
-	Failing = "failing"
-	Gone    = "gone"
+	Ready   State = "ready"
+	Waiting State = "waiting"
+	Failing State = "failing"
+	Gone    State = "gone"
 )
 
 // withoutStatus are kinds that have a generation and no status.
@@ -24,8 +24,8 @@ var withoutStatus = []metacontroller.Resource{metacontroller.EndpointSlice, meta
 
 // StateOf returns the state of an object, as far as its own status tells it. What has no status is
 // ready as soon as it is there.
-func StateOf(object simulate.Object) string {
-	ref := simulate.RefOf(object)
+func StateOf(object Object) State {
+	ref := RefOf(object)
 	owner, _ := apiserver.ControllerOf(object)
 	switch {
 	case object.GetDeletionTimestamp() != nil:
@@ -47,7 +47,7 @@ func StateOf(object simulate.Object) string {
 		return readyIf(phase == "Bound")
 	case ref.Is(metacontroller.Service):
 		kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
-		return readyIf(kind != "LoadBalancer" || simulate.Progress(object) != "")
+		return readyIf(kind != "LoadBalancer" || Progress(object) != "")
 	}
 	for _, kind := range withoutStatus {
 		if ref.Is(kind) {
@@ -60,7 +60,7 @@ func StateOf(object simulate.Object) string {
 	return readyIf(object.GetGeneration() == 0 || object.Object["status"] != nil)
 }
 
-func readyIf(ready bool) string {
+func readyIf(ready bool) State {
 	if ready {
 		return Ready
 	}
@@ -69,19 +69,19 @@ func readyIf(ready bool) string {
 
 // stateByConditions returns the state by the condition that is True when all is well, and those
 // that are True when something is wrong.
-func stateByConditions(object simulate.Object, ready string, failing ...string) string {
-	if simulate.Condition(object, ready).Status == "True" {
+func stateByConditions(object Object, ready string, failing ...string) State {
+	if Condition(object, ready).Status == "True" {
 		return Ready
 	}
 	for _, name := range failing {
-		if simulate.Condition(object, name).Status == "True" {
+		if Condition(object, name).Status == "True" {
 			return Failing
 		}
 	}
 	return Waiting
 }
 
-func stateOfWorkload(object simulate.Object) string {
+func stateOfWorkload(object Object) State {
 	var w operator.Workload
 	if err := apiserver.Decode(object, &w); err != nil {
 		return Waiting
@@ -97,7 +97,7 @@ func stateOfWorkload(object simulate.Object) string {
 	return Waiting
 }
 
-func stateOfPod(object simulate.Object) string {
+func stateOfPod(object Object) State {
 	var pod struct {
 		Status operator.PodStatus `json:"status"`
 	}
@@ -110,36 +110,4 @@ func stateOfPod(object simulate.Object) string {
 		return Failing
 	}
 	return readyIf(status.Phase == "Succeeded" || status.IsReady())
-}
-
-// shown returns what is shown of an object.
-func shown(object simulate.Object) map[string]any {
-	content := maps.Clone(object.Object)
-	metadata, _ := content["metadata"].(map[string]any)
-	metadata = maps.Clone(metadata)
-	delete(metadata, "managedFields")
-	if annotations, ok := metadata["annotations"].(map[string]any); ok {
-		annotations = maps.Clone(annotations)
-		for _, name := range simulate.LastApplied {
-			delete(annotations, name)
-		}
-		metadata["annotations"] = annotations
-		if len(annotations) == 0 {
-			delete(metadata, "annotations")
-		}
-	}
-	content["metadata"] = metadata
-	if object.GetKind() != "Secret" {
-		return content
-	}
-	for _, member := range []string{"data", "stringData"} {
-		if values, ok := content[member].(map[string]any); ok {
-			values = maps.Clone(values)
-			for key := range values {
-				values[key] = simulate.Hidden
-			}
-			content[member] = values
-		}
-	}
-	return content
 }
