@@ -115,7 +115,7 @@ func (w *walk) addMissing(ref Ref, live Object, links []Link) {
 		c.Since = at(observed.Since)
 	}
 	if c.rank == absent && observed.Reason == "Absent" && isWaitedFor {
-		c.rank, c.Source, c.Reason, c.Message = failing, "condition ChildrenObserved", operator.ReasonChildBlocked, conditionOf(w.status, operator.ConditionReady).Message
+		c.rank, c.Source, c.Reason, c.Message = stalled, "condition ChildrenObserved", operator.ReasonChildBlocked, conditionOf(w.status, operator.ConditionReady).Message
 	}
 	w.addAbsent(ref, links, c)
 }
@@ -161,7 +161,11 @@ func (w *walk) wordsAbout(ref Ref, message string) string {
 	}
 	for _, name := range names {
 		if i := strings.Index(message, name+` "`+ref.Name+`"`); i >= 0 {
-			return message[i:]
+			words, _, isOneOfSeveral := strings.Cut(message[i:], ", "+name+` "`)
+			if !isOneOfSeveral && strings.Contains(message[:i], ": [") {
+				words = strings.TrimSuffix(words, "]") // the last one of a list
+			}
+			return words
 		}
 	}
 	if i := strings.Index(message, "admission webhook"); i >= 0 {
@@ -179,7 +183,7 @@ func (w *walk) addOutdated(live Object, links []Link) {
 		c.Since = at(updated.Since)
 	}
 	if c.rank == progressing && updated.Reason == "Outdated" {
-		c.rank, c.Source, c.Reason, c.Message = failing, "condition ChildrenUpdated", operator.ReasonUpdateBlocked, conditionOf(w.status, operator.ConditionReady).Message
+		c.rank, c.Source, c.Reason, c.Message = stalled, "condition ChildrenUpdated", operator.ReasonUpdateBlocked, conditionOf(w.status, operator.ConditionReady).Message
 	}
 	w.add(live, prepend(w.link(live), links), c)
 }
