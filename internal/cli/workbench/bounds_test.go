@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,15 +26,14 @@ func needsLoad(t *testing.T) {
 	}
 }
 
-// binary builds the command once.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "operetta-bounds-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "operetta")
-	return path, exec.Command("go", "build", "-o", path, "../../../cmd/operetta").Run()
-})
+// binary builds the command.
+func binary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "operetta")
+	out, err := exec.Command("go", "build", "-o", path, "../../../cmd/operetta").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return path
+}
 
 // endless repeats a text for ever.
 type endless string
@@ -63,9 +61,7 @@ const template = `template: {metadata: {labels: {a: b}}, spec: {restartPolicy: P
 func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
 	needsLoad(t)
 	const megabytes, seconds = 300, 60
-	path, err := binary()
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(path)) })
+	path := binary(t)
 
 	recordings := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(recordings, "podset", "sync"), 0o755))

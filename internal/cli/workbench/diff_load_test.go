@@ -6,9 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -33,10 +31,7 @@ func TestDiffOfAFleet(t *testing.T) {
 	})
 	text := string(dumptest.List(t, objects))
 
-	path, err := binary()
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(path)) })
-	command := exec.CommandContext(t.Context(), path, "diff", "-o", "markdown")
+	command := exec.CommandContext(t.Context(), binary(t), "diff", "-o", "markdown")
 	stdin, err := command.StdinPipe()
 	require.NoError(t, err)
 	var out, errOut bytes.Buffer
