@@ -79,13 +79,18 @@ func stands(cause metav1.StatusCause, schema map[string]any, value any, isEmbedd
 	return false
 }
 
-// lacks reports whether what is refused is an object of an embedded type itself, such as a probe
-// that has no handler, or two.
+// lacks reports whether what is refused is an object of an embedded type itself, or one in a list of
+// such: a probe that has no handler, a variable from nowhere.
 func lacks(cause metav1.StatusCause, name string, schema map[string]any, value any) bool {
+	if list, isList := value.([]any); isList && len(list) > 0 {
+		schema, _ = schema["items"].(map[string]any)
+		value = list[0]
+	}
 	properties, _ := schema["properties"].(map[string]any)
 	isEmbedded := podTypes()[signature(properties)] || schema["x-kubernetes-preserve-unknown-fields"] == true
 	_, isObject := value.(map[string]any)
-	isRefused := cause.Type == metav1.CauseTypeFieldValueRequired || cause.Type == metav1.CauseTypeForbidden
+	isUnion := cause.Type == metav1.CauseTypeFieldValueInvalid && strings.HasPrefix(cause.Message, `Invalid value: "": m`) // must specify one of, may not
+	isRefused := isUnion || cause.Type == metav1.CauseTypeFieldValueRequired || cause.Type == metav1.CauseTypeForbidden
 	return isEmbedded && isObject && isRefused && strings.HasSuffix(cause.Field, "."+name)
 }
 

@@ -59,6 +59,7 @@ func TestRefusalOfATemplateIsTold(t *testing.T) {
 		"a mount that the user wrote":       {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1","volumeMounts":[{"name":"none","mountPath":"/x"}]}]}}}`, ""},
 		"a probe without a handler":         {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1","readinessProbe":{}}]}}}`, ""},
 		"a probe with two":                  {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1","livenessProbe":{"exec":{"command":["a"]},"tcpSocket":{"port":1}}}]}}}`, ""},
+		"variables from nowhere":            {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1","envFrom":[{}],"env":[{"name":"A","valueFrom":{}}]}]}}}`, ""},
 		"an image of the kind's own":        {`{"image":"","template":{"spec":{"containers":[{"name":"side","image":"y:1"}]}}}`, lawAccepted},
 		"a name that the hook made":         {`{"image":"bad:1","template":{"spec":{"containers":[{"name":"side","image":"y:1"}]}}}`, lawAccepted},
 	} {

@@ -247,11 +247,9 @@ func (m *Metacontroller) sync(p *Parent) {
 func (m *Metacontroller) NextTimer() time.Time {
 	var next time.Time
 	for _, p := range m.parents {
-		most := maxIdle
-		if p.failures > 0 {
-			most = maxIdleFailures
-		}
-		if p.idle < most && m.cache.Get(p.Ref) != nil {
+		// A hook that waits between its attempts has had idle timers before the failures.
+		isOver := p.idle >= maxIdle || p.idle >= maxIdleFailures && p.failures > maxIdleFailures
+		if !isOver && m.cache.Get(p.Ref) != nil {
 			next = apiserver.Earliest(next, p.due)
 		}
 	}
