@@ -28,6 +28,7 @@ func (s *site) pages() []page {
 		{file: "README.md", headings: []string{"Preview without a cluster"}},
 		{file: "docs/modelbox.md"},
 		{file: "docs/diff.md"},
+		{file: "docs/why.md"},
 		{file: "docs/cli.md", steps: []commands.Step{{Before: "operetta render box.yaml", Do: func(string) error {
 			s.write("box.yaml", strings.Replace(s.read("deploy/samples/modelbox.yaml"), "replicas: 3", "replicas: 2", 1))
 			return nil
