@@ -80,7 +80,7 @@ func stands(cause metav1.StatusCause, schema map[string]any, value any, isEmbedd
 }
 
 // lacks reports whether what is refused is an object of an embedded type itself, or one in a list of
-// such: a probe that has no handler, a variable from nowhere.
+// such: a probe that has no handler, a variable from nowhere, a volume of two types.
 func lacks(cause metav1.StatusCause, name string, schema map[string]any, value any) bool {
 	if list, isList := value.([]any); isList && len(list) > 0 {
 		schema, _ = schema["items"].(map[string]any)
@@ -91,7 +91,8 @@ func lacks(cause metav1.StatusCause, name string, schema map[string]any, value a
 	_, isObject := value.(map[string]any)
 	isUnion := cause.Type == metav1.CauseTypeFieldValueInvalid && strings.HasPrefix(cause.Message, `Invalid value: "": m`) // must specify one of, may not
 	isRefused := isUnion || cause.Type == metav1.CauseTypeFieldValueRequired || cause.Type == metav1.CauseTypeForbidden
-	return isEmbedded && isObject && isRefused && strings.HasSuffix(cause.Field, "."+name)
+	field, _, _ := strings.Cut(cause.Field[strings.LastIndex(cause.Field, ".")+1:], "[")
+	return isEmbedded && isObject && isRefused && field == name
 }
 
 // isCause reports whether an object has what is refused: a member of that name, with that value.

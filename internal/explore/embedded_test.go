@@ -60,6 +60,7 @@ func TestRefusalOfATemplateIsTold(t *testing.T) {
 		"a probe without a handler":         {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1","readinessProbe":{}}]}}}`, ""},
 		"a probe with two":                  {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1","livenessProbe":{"exec":{"command":["a"]},"tcpSocket":{"port":1}}}]}}}`, ""},
 		"variables from nowhere":            {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1","envFrom":[{}],"env":[{"name":"A","valueFrom":{}}]}]}}}`, ""},
+		"a volume of two types":             {`{"image":"x:1","template":{"spec":{"containers":[{"name":"side","image":"y:1"}],"volumes":[{"name":"v","emptyDir":{},"hostPath":{"path":"/x"}}]}}}`, ""},
 		"an image of the kind's own":        {`{"image":"","template":{"spec":{"containers":[{"name":"side","image":"y:1"}]}}}`, lawAccepted},
 		"a name that the hook made":         {`{"image":"bad:1","template":{"spec":{"containers":[{"name":"side","image":"y:1"}]}}}`, lawAccepted},
 	} {
