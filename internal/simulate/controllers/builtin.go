@@ -254,6 +254,7 @@ func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
 		return false
 	}
 	delete(b.queue, ref)
+	delete(b.timers, ref) // what is still to be waited for is set anew
 	for _, controller := range b.controllers {
 		if ref.Is(controller.kind) {
 			controller.reconcile(ref)

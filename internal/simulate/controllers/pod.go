@@ -39,9 +39,6 @@ func (b *Builtin) pod(ref apiserver.Ref) {
 	if !b.endAtDeadline(ref, pod) {
 		b.advance(object, pod)
 	}
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		delete(b.timers, ref) // no deadline is left
-	}
 	b.startEphemeral(pod)
 	b.report(ref, &pod.Status)
 }
