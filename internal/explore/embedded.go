@@ -91,13 +91,18 @@ func lacks(cause metav1.StatusCause, name string, schema map[string]any, value a
 	_, isObject := value.(map[string]any)
 	isUnion := cause.Type == metav1.CauseTypeFieldValueInvalid && strings.HasPrefix(cause.Message, `Invalid value: "": m`) // must specify one of, may not
 	isRefused := isUnion || cause.Type == metav1.CauseTypeFieldValueRequired || cause.Type == metav1.CauseTypeForbidden
-	field, _, _ := strings.Cut(cause.Field[strings.LastIndex(cause.Field, ".")+1:], "[")
-	return isEmbedded && isObject && isRefused && field == name
+	return isEmbedded && isObject && isRefused && fieldOf(cause) == name
+}
+
+// fieldOf returns the last name in the path of what is refused, without an index.
+func fieldOf(cause metav1.StatusCause) string {
+	name, _, _ := strings.Cut(cause.Field[strings.LastIndex(cause.Field, ".")+1:], "[")
+	return name
 }
 
 // isCause reports whether an object has what is refused: a member of that name, with that value.
 func isCause(cause metav1.StatusCause, properties, object map[string]any) bool {
-	name, _, _ := strings.Cut(cause.Field[strings.LastIndex(cause.Field, ".")+1:], "[")
+	name := fieldOf(cause)
 	field, known := properties[name].(map[string]any)
 	if !known || strings.Contains(cause.Message, "immutable") {
 		return false

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/dump"
@@ -90,21 +91,13 @@ func (c *Cluster) below(owner Object) []Object {
 	if len(wanted) == 0 {
 		return list
 	}
+	selector := labels.SelectorFromSet(wanted)
 	for _, ref := range c.options.Dump.Refs("v1", "Pod") {
-		if ref.Namespace == owner.GetNamespace() && isSelected(c.get(ref), wanted) {
+		if ref.Namespace == owner.GetNamespace() && selector.Matches(labels.Set(c.get(ref).GetLabels())) {
 			list = append(slices.Clip(list), c.get(ref))
 		}
 	}
 	return list
-}
-
-func isSelected(object Object, wanted map[string]string) bool {
-	for key, value := range wanted {
-		if apiserver.Label(object, key) != value {
-			return false
-		}
-	}
-	return true
 }
 
 func (c *Cluster) sees(kind metacontroller.Resource) bool {

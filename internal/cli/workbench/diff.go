@@ -136,10 +136,8 @@ func (p *program) diffOptions(flags *diffFlags) (options diff.Options, edits map
 	if !slices.Contains([]simulate.Strategy{"", simulate.DynamicApply, simulate.ServerSideApply}, options.Apply) {
 		return options, nil, cli.Usagef("--apply %q is neither dynamic-apply nor server-side-apply", flags.apply)
 	}
-	if flags.now != "" {
-		if options.Now, err = time.Parse(time.RFC3339, flags.now); err != nil {
-			return options, nil, cli.Usagef("--now %q is no time like 2026-01-02T15:04:05Z", flags.now)
-		}
+	if options.Now, err = parseNow(flags.now); err != nil {
+		return options, nil, err
 	}
 	for _, path := range flags.ignored {
 		options.Ignored = append(options.Ignored, strings.TrimPrefix(path, "."))
@@ -158,6 +156,17 @@ func (p *program) diffOptions(flags *diffFlags) (options diff.Options, edits map
 		edits[ref], options.Edits[ref] = d, object
 	}
 	return options, edits, err
+}
+
+// parseNow parses the flag --now, which may be empty for the zero time.
+func parseNow(text string) (now time.Time, err error) {
+	if text == "" {
+		return now, nil
+	}
+	if now, err = time.Parse(time.RFC3339, text); err != nil {
+		return now, cli.Usagef("--now %q is no time like 2026-01-02T15:04:05Z", text)
+	}
+	return now, nil
 }
 
 // readEdit reads a custom resource, and warns of fields that the API server would drop.

@@ -211,12 +211,9 @@ func onlyOne(subjects []why.Subject, selection why.Selection, file string) error
 
 // subjects reads a dump or a recording.
 func (p *program) subjects(selection why.Selection, flags *whyFlags) ([]why.Subject, error) {
-	var now time.Time
-	if flags.now != "" {
-		var err error
-		if now, err = time.Parse(time.RFC3339, flags.now); err != nil {
-			return nil, cli.Usagef("--now %q is no time like 2026-01-02T15:04:05Z", flags.now)
-		}
+	now, err := parseNow(flags.now)
+	if err != nil {
+		return nil, err
 	}
 	if info, err := os.Stat(flags.file); err == nil && info.IsDir() {
 		return why.FromRecording(flags.file, p.Controllers(), selection)
