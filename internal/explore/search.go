@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -69,31 +70,50 @@ type played struct {
 	err      error
 }
 
-// findByChance plays schedules on all processors, and returns the one of the lowest seed that breaks
-// a law, or nil, with the number of schedules up to it.
+// findByChance plays schedules, and returns the one of the lowest seed that breaks a law, or nil,
+// with the number of schedules up to it.
 func (s *Scenario) findByChance(ctx context.Context, search Search) (first *played, count int, err error) {
+	most := cmp.Or(search.Schedules, math.MaxInt)
+	first, count = firstOf(ctx, s, most, func(worker *Scenario, n int) *played {
+		p := &played{seed: search.First + uint64(n)}
+		p.run, p.schedule, p.err = worker.Chance(p.seed)
+		if p.err == nil && p.run.Broken == nil {
+			return nil
+		}
+		return p
+	})
+	if first == nil {
+		return nil, count, nil
+	}
+	return first, count, first.err
+}
+
+// firstOf plays what the numbers from 0 to most stand for, on all processors, until something is
+// found or the context ends. It returns what the lowest number has found, or nil, and how many
+// numbers there were up to it.
+func firstOf[T any](ctx context.Context, s *Scenario, most int, play func(worker *Scenario, n int) *T) (first *T, count int) {
 	collectLess()
 	var mutex sync.Mutex
-	next := func() (seed uint64, more bool) {
+	begun, lowest := 0, most
+	next := func() (n int, more bool) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		if ctx.Err() != nil || first != nil || search.Schedules > 0 && count == search.Schedules {
+		if ctx.Err() != nil || first != nil || begun == most {
 			return 0, false
 		}
-		count++
-		return search.First + uint64(count-1), true
+		begun++
+		return begun - 1, true
 	}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			worker := *s
 			worker.memory = nil
-			for seed, more := next(); more; seed, more = next() {
-				p := &played{seed: seed}
-				p.run, p.schedule, p.err = worker.Chance(seed)
+			for n, more := next(); more; n, more = next() {
+				found := play(&worker, n)
 				mutex.Lock()
-				if (p.err != nil || p.run.Broken != nil) && (first == nil || seed < first.seed) {
-					first = p
+				if found != nil && n < lowest {
+					first, lowest = found, n
 				}
 				mutex.Unlock()
 			}
@@ -101,9 +121,9 @@ func (s *Scenario) findByChance(ctx context.Context, search Search) (first *play
 	}
 	workers.Wait()
 	if first == nil {
-		return nil, count, nil
+		return nil, begun
 	}
-	return first, int(first.seed-search.First) + 1, first.err
+	return first, lowest + 1
 }
 
 // collectLess lets garbage grow to four times of what is in use, unless GOGC says something else: a
@@ -116,29 +136,37 @@ var collectLess = sync.OnceFunc(func() {
 
 // findByEdits plays each edit by itself, until one breaks a law.
 func (s *Scenario) findByEdits(ctx context.Context) (findings []Finding, played int) {
+	var edits []Edit
 	for _, field := range s.edits.fields {
-		for _, edit := range s.edits.of[field] {
-			if ctx.Err() != nil {
-				return nil, played
-			}
-			if !s.Admits(edit.Object()) {
+		edits = append(edits, s.edits.of[field]...)
+	}
+	plays := make([]int, len(edits))
+	first, count := firstOf(ctx, s, len(edits), func(worker *Scenario, n int) *Finding {
+		edit := edits[n]
+		if !worker.Admits(edit.Object()) {
+			return nil
+		}
+		for _, live := range []bool{false, true} {
+			run := worker.PlayEdit(edit, live)
+			plays[n]++
+			if run.Broken == nil {
 				continue
 			}
-			for _, live := range []bool{false, true} {
-				run := s.PlayEdit(edit, live)
-				played++
-				if run.Broken == nil {
-					continue
-				}
-				found := Finding{Violation: *run.Broken, Run: run, Schedule: run.played}
-				if !live {
-					found.Created = edit.Patch()
-				}
-				return []Finding{found}, played
+			found := &Finding{Violation: *run.Broken, Run: run, Schedule: run.played}
+			if !live {
+				found.Created = edit.Patch()
 			}
+			return found
 		}
+		return nil
+	})
+	for _, n := range plays[:count] {
+		played += n
 	}
-	return nil, played
+	if first == nil {
+		return nil, played
+	}
+	return []Finding{*first}, played
 }
 
 // Text returns what is broken, the schedule that breaks it and its events, as
