@@ -2,10 +2,13 @@ package apiserver
 
 import (
 	"cmp"
+	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/client-go/applyconfigurations"
@@ -25,7 +28,7 @@ var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.
 // no longer are removed, unless somebody else has written them since.
 func (s *Server) Apply(desired *Configuration) (Object, error) {
 	if err := desired.read(); err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, err
 	}
 	var object Object
 	var err error
@@ -60,16 +63,21 @@ func (c *Configuration) read() error {
 	}
 	value, err := typedOf(c.Object)
 	if err != nil {
-		return err
+		// The API server's words, and its code: it has none for this.
+		return apierrors.FromObject(&metav1.Status{
+			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
+			Message: fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %v",
+				c.Object.GetNamespace(), c.Object.GetName(), c.Object.GroupVersionKind(), err),
+		})
 	}
 	all, err := value.ToFieldSet()
 	if err != nil {
-		return err
+		return apierrors.NewInternalError(err)
 	}
 	fields := all.Difference(unowned)
 	entry, err := appliedEntry(c.Object.GetAPIVersion(), fields)
 	if err != nil {
-		return err
+		return apierrors.NewInternalError(err)
 	}
 	c.value, c.fields, c.noted = value, fields, []any{entry}
 	return nil
@@ -126,7 +134,7 @@ func (s *Server) noteApplied(object Object, desired *Configuration) Object {
 func (s *stored) value() (*typed.TypedValue, error) {
 	var err error
 	if s.mergeable == nil {
-		s.mergeable, err = typedOf(s.object)
+		s.mergeable, err = typedOf(s.object, typed.AllowDuplicates)
 	}
 	return s.mergeable, err
 }
@@ -136,7 +144,7 @@ func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 		return s.applied // the status is nobody's here
 	}
 	before, err := s.value()
-	after, failed := typedOf(object)
+	after, failed := typedOf(object, typed.AllowDuplicates)
 	if err != nil || failed != nil {
 		return s.applied
 	}
@@ -164,12 +172,13 @@ func (s *stored) sameMetadata(object Object) bool {
 var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(scheme.Scheme) })
 
 // typedOf returns an object with its type. The lists of a custom resource have no keys here.
-func typedOf(object Object) (*typed.TypedValue, error) {
+// Duplicates in a list with keys may be stored, and not be applied.
+func typedOf(object Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	types := managedfields.NewDeducedTypeConverter()
 	if scheme.Scheme.Recognizes(object.GroupVersionKind()) {
 		types = builtinTypes()
 	}
-	return types.ObjectToTyped(object, typed.AllowDuplicates)
+	return types.ObjectToTyped(object, options...)
 }
 
 // oneVersion is a [merge.Converter]: all objects of a kind have the same version.

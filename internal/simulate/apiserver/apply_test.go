@@ -80,3 +80,19 @@ func TestManagedFieldsOfAnApply(t *testing.T) {
 			"f:containers": {'k:{"name":"c"}': {".": {}, "f:image": {}, "f:name": {}}}}}}}}`)
 	require.Equal(t, []any{want}, stored.Object["metadata"].(map[string]any)["managedFields"])
 }
+
+// TestDuplicatesAreNotApplied: they may be stored, by an update, as the API server has it.
+func TestDuplicatesAreNotApplied(t *testing.T) {
+	object := func(metadata string) Object {
+		return &unstructured.Unstructured{Object: parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default`+metadata+`}}`)}
+	}
+	s := emptyServer()
+	_, err := s.Apply(&Configuration{Object: object(`, finalizers: [x/y, x/y]`)})
+	require.EqualError(t, err, `failed to create typed patch object (default/a; /v1, Kind=ConfigMap): .metadata.finalizers: duplicate entries for key [="x/y"]`)
+	_, err = s.Create(ByHook, object(`, finalizers: [x/y, x/y]`))
+	require.NoError(t, err)
+	_, err = s.Apply(&Configuration{Object: object(`, labels: {a: b}`)})
+	require.NoError(t, err)
+	_, err = s.Apply(&Configuration{Object: object(`, finalizers: [x/y, x/y]`)})
+	require.ErrorContains(t, err, "duplicate entries")
+}
