@@ -179,9 +179,9 @@ type inner struct {
 	Few int8 `json:"few"`
 }
 
-// TestEmbeddedMetadataHasItsCreation, that of a volume claim in a template, too, and a field
-// of ours with that name has not.
-func TestEmbeddedMetadataHasItsCreation(t *testing.T) {
+// TestEmbeddedMetadataIsWhole, that of a volume claim in a template, too, and a field
+// of ours with that name is left alone.
+func TestEmbeddedMetadataIsWhole(t *testing.T) {
 	schema := map[string]any{}
 	require.NoError(t, yaml.Unmarshal([]byte(`
 properties:
@@ -191,7 +191,7 @@ properties:
       metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}
       claims: {items: {properties: {metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}}}}
 `), &schema))
-	dated(schema)
+	metadata(schema)
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)
 	require.YAMLEq(t, `
@@ -199,7 +199,7 @@ properties:
   metadata: {type: string}
   template:
     properties:
-      metadata: {properties: {finalizers: {type: array}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}
-      claims: {items: {properties: {metadata: {properties: {finalizers: {type: array}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}}}}
+      metadata: {properties: {finalizers: {type: array, x-kubernetes-list-type: set}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}
+      claims: {items: {properties: {metadata: {properties: {finalizers: {type: array, x-kubernetes-list-type: set}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}}}}
 `, string(got))
 }
