@@ -76,9 +76,6 @@ func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
 // eachEdit visits an object with each value of each of its fields, and of the fields below.
 func eachEdit(schema, object map[string]any, path string, visit func(path string, object map[string]any)) {
 	properties, _ := schema["properties"].(map[string]any)
-	// A union of Kubernetes' that has lost its member is refused when it is created, and under
-	// server-side apply lost when it is updated.
-	needsOne := podTypes()[signature(properties)]
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		field, ok := properties[name].(map[string]any)
 		if !ok {
@@ -91,13 +88,15 @@ func eachEdit(schema, object map[string]any, path string, visit func(path string
 			visit(path, changed)
 		}
 		for _, value := range valuesOf(field, 0) {
-			if !asksForTooMany(name, value) {
+			if !asksForTooMany(name, value) && !isEmptied(field, object[name], value) {
 				set(path, value)
 			}
 		}
-		if without := maps.Clone(object); without[name] != nil && (len(without) > 1 || !needsOne) {
-			delete(without, name)
-			visit(path, without)
+		if object[name] != nil {
+			without := maps.Clone(object)
+			if delete(without, name); !isEmptied(schema, object, without) {
+				visit(path, without)
+			}
 		}
 		inner, _ := object[name].(map[string]any)
 		if inner == nil {
@@ -106,6 +105,16 @@ func eachEdit(schema, object map[string]any, path string, visit func(path string
 		eachEdit(field, inner, path, func(path string, inner map[string]any) { set(path, inner) })
 		eachEditOfFirst(field, object[name], path, set)
 	}
+}
+
+// isEmptied reports whether an object of an embedded type of Pods would lose all that it has. A union
+// that has lost its member is refused when it is created, and under server-side apply lost when it
+// is updated.
+func isEmptied(schema map[string]any, before, after any) bool {
+	properties, _ := schema["properties"].(map[string]any)
+	old, _ := before.(map[string]any)
+	now, isObject := after.(map[string]any)
+	return isObject && len(now) == 0 && len(old) > 0 && podTypes()[signature(properties)]
 }
 
 // eachEditOfFirst visits a list with the edits of its first item.

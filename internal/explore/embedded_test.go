@@ -3,6 +3,7 @@ package explore
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,4 +82,22 @@ func TestRefusalOfATemplateIsTold(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestUnionsAreNotEmptied: neither by an edit of the object, nor by one that takes its member.
+func TestUnionsAreNotEmptied(t *testing.T) {
+	controller := toys(`{"type":"string"}`, templateSchema(t), func(*toy) []metacontroller.Object { return nil })
+	s := toyScenario(simulate.ServerSideApply, controller, `{"template":{"spec":{"containers":[{"name":"a",
+		"env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"a","key":"b"}}}]}]}}}`)
+	edits, err := s.Edits(t.Context())
+	require.NoError(t, err)
+	const path = "spec.template.spec.containers[0].env[0].valueFrom"
+	seen := 0
+	for _, edit := range edits {
+		if strings.HasPrefix(edit.Path, path) {
+			require.NotContains(t, encode(edit.Patch()), `"valueFrom":{}`, edit.Path)
+			seen++
+		}
+	}
+	require.Positive(t, seen)
 }
