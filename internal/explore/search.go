@@ -88,8 +88,8 @@ func (s *Scenario) findByChance(ctx context.Context, search Search) (first *play
 	return first, count, first.err
 }
 
-// firstOf plays what the numbers from 0 to most stand for, on all processors, until something is
-// found or the context ends. It returns what the lowest number has found, or nil, and how many
+// firstOf plays what the numbers below most stand for, in order, on all processors, until something
+// is found or the context ends. It returns what the lowest number has found, or nil, and how many
 // numbers there were up to it.
 func firstOf[T any](ctx context.Context, s *Scenario, most int, play func(worker *Scenario, n int) *T) (first *T, count int) {
 	collectLess()

@@ -177,7 +177,7 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 			strings.Join(cutter.silent, ", "))
 	}
 	spec = member(member(schema, "properties"), "spec")
-	metadata(spec)
+	completeMetadata(spec)
 	bound(spec, "spec")
 	cut, err := yaml.Marshal(definition)
 	if err != nil {

@@ -87,16 +87,16 @@ func (c *cutter) isOurs(t reflect.Type) bool {
 	return c.module.declares(pointedTo(t))
 }
 
-// metadata gives each embedded metadata below a schema what controller-gen leaves out:
-// creationTimestamp, which templates that were printed by kubectl have as null, and that finalizers
-// are a set, for a server-side apply of one twice fails.
-func metadata(schema map[string]any) {
+// completeMetadata gives each embedded metadata below a schema what controller-gen leaves out:
+// creationTimestamp, which templates that were printed by kubectl have as null, and the list type of
+// finalizers, for a server-side apply of two equal ones fails.
+func completeMetadata(schema map[string]any) {
 	fields := member(member(member(schema, "properties"), "metadata"), "properties")
 	if finalizers := member(fields, "finalizers"); finalizers != nil && fields["annotations"] != nil { // of metav1, not of somebody else
 		fields["creationTimestamp"] = map[string]any{"type": "string", "format": "date-time"}
 		finalizers["x-kubernetes-list-type"] = "set"
 	}
-	below(schema, metadata)
+	below(schema, completeMetadata)
 }
 
 // pointedTo returns the type that a pointer leads to, or the type itself.

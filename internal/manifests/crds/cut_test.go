@@ -191,7 +191,7 @@ properties:
       metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}
       claims: {items: {properties: {metadata: {properties: {finalizers: {type: array}, annotations: {type: object}}}}}}
 `), &schema))
-	metadata(schema)
+	completeMetadata(schema)
 	got, err := yaml.Marshal(schema)
 	require.NoError(t, err)
 	require.YAMLEq(t, `

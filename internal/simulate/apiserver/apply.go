@@ -63,7 +63,7 @@ func (c *Configuration) read() error {
 	}
 	value, err := typedOf(c.Object)
 	if err != nil {
-		// The API server's words, and its code: it has none for this.
+		// The API server, too, answers 500 with these words and without a reason.
 		return apierrors.FromObject(&metav1.Status{
 			Status: metav1.StatusFailure, Code: http.StatusInternalServerError,
 			Message: fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %v",

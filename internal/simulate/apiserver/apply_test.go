@@ -81,7 +81,7 @@ func TestManagedFieldsOfAnApply(t *testing.T) {
 	require.Equal(t, []any{want}, stored.Object["metadata"].(map[string]any)["managedFields"])
 }
 
-// TestDuplicatesAreNotApplied: they may be stored, by an update, as the API server has it.
+// TestDuplicatesAreNotApplied: a create stores them, and a server-side apply is refused.
 func TestDuplicatesAreNotApplied(t *testing.T) {
 	object := func(metadata string) Object {
 		return &unstructured.Unstructured{Object: parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default`+metadata+`}}`)}
