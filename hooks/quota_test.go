@@ -24,7 +24,10 @@ func TestDocumentedQuotaNamesEveryKind(t *testing.T) {
 	var quota corev1.ResourceQuota
 	require.NoError(t, yaml.UnmarshalStrict([]byte(shown), &quota))
 	for _, controller := range hooks.All() {
-		cached := append([]metacontroller.Resource{controller.Parent}, controller.Related...)
+		cached := []metacontroller.Resource{controller.Parent}
+		for _, related := range controller.Related {
+			cached = append(cached, related.Resource)
+		}
 		for _, child := range controller.Children {
 			cached = append(cached, child.Resource)
 		}

@@ -14,6 +14,9 @@ type Answer struct {
 	Parent Identity
 	// Observed is the number of children in the request.
 	Observed int
+	// HasRelated is set where the request has related objects, of whatever number: the customize
+	// hook has selected some for this parent.
+	HasRelated bool
 	// Children are the children in the answer. They are empty beside an error
 	// and for customize.
 	Children []AnsweredChild
@@ -50,7 +53,7 @@ const DefaultMaxAnswerBytes = 64 << 20
 // Validation ends soon after ctx does, with an error that wraps the cause.
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, maxAnswerBytes int64) (Answer, error) {
 	req, err := c.readRequest(hook, body)
-	answer := Answer{Parent: req.Identity, Observed: req.children.Len()}
+	answer := Answer{Parent: req.Identity, Observed: req.children.Len(), HasRelated: len(req.related.byKind) > 0}
 	if err == nil {
 		err = givenUp(ctx)
 	}

@@ -276,7 +276,7 @@ func TestCompare(t *testing.T) {
 
 func TestCustomize(t *testing.T) {
 	controller := controllerOf(nil)
-	controller.Related = []Resource{{"v1", "Pod", "pods"}}
+	controller.Related = []Related{{Resource: Resource{"v1", "Pod", "pods"}}}
 	rules := []Rule{{APIVersion: "v1", Resource: "pods", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}}}
 	controller.Customize = Customize(func(g *greeting) ([]Rule, error) {
 		if g.Spec.Text == "fail" {
@@ -296,11 +296,19 @@ func TestCustomize(t *testing.T) {
 	require.EqualError(t, err, "no")
 	rules = nil
 	_, err = controller.Call(CustomizeHook, noon, request(`"x"`))
-	require.EqualError(t, err, "no rule selects pods")
+	require.EqualError(t, err, "no rule selects pods: add one, or declare that they only inform (Related.Informs)")
 	_, err = controllerOf(nil).Call(CustomizeHook, noon, request(`"x"`))
 	require.EqualError(t, err, "there is no customize hook")
 	_, err = controller.Call(SyncHook, noon, ask(false, "", ""))
 	require.EqualError(t, err, `the request has no related objects of kind "Pod.v1": its CompositeController has no customize hook`)
+
+	controller.Related[0].Informs = true
+	answer, err = controller.Call(CustomizeHook, noon, request(`"x"`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"relatedResources":[]}`, string(answer.Body))
+	req, err := controller.readRequest(SyncHook, ask(false, "", ""))
+	require.NoError(t, err)
+	require.False(t, req.related.Includes(Pod))
 }
 
 func TestRequestErrorsAreShortAndSilent(t *testing.T) {

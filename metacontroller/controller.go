@@ -24,7 +24,7 @@ type Controller struct {
 	// and created again on every sync.
 	Children []Child
 	// Related are the kinds that the customize hook may select.
-	Related []Resource
+	Related []Related
 	// RelatedInAllNamespaces lets the rules of the customize hook select objects outside of
 	// the parent's namespace. Leave it false where none does: only then does Metacontroller
 	// look at the namespace of a changed object before it copies its labels, once for each
@@ -101,6 +101,16 @@ type Child struct {
 	// controller owns the object of its name. The customize hook must select
 	// those objects, with [ByName].
 	SharedName bool
+}
+
+// Related is a kind of object that the hooks of a [Controller] read and do not own.
+type Related struct {
+	Resource
+	// Informs is set where these objects only inform: they say why the parent is not
+	// Ready, and no child depends on them. The customize hook may leave them out, and a
+	// request without them is answered. Each change of a selected kind, anywhere in the
+	// cluster, costs Metacontroller some microseconds for each parent that has a rule.
+	Informs bool
 }
 
 // UpdateMethod is the subset of Metacontroller's update strategies that works

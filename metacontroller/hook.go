@@ -82,7 +82,11 @@ func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], 
 }
 
 // Customize wraps a function that selects related objects by the parent's name,
-// namespace and spec alone.
+// namespace and spec, and by its status where a kind is needed only while work goes on.
+//
+// Metacontroller asks once for each UID and generation of a parent, and again when it has
+// an event to match, or a sync, and its answer is [RulesKept] old. So what is selected is
+// what the status said when it asked: at first, that of the generation before.
 //
 // It must answer for every parent that the API server stores, valid or not,
 // because Metacontroller caches answers but not errors. The function gets what
@@ -182,8 +186,9 @@ func (c Controller) customize(req *request) ([]byte, error) {
 		return nil, err
 	}
 	for _, kind := range c.Related {
-		if !slices.ContainsFunc(rules, func(rule Rule) bool { return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural }) {
-			return nil, fmt.Errorf("no rule selects %s", kind.Plural)
+		isSelected := func(rule Rule) bool { return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural }
+		if !kind.Informs && !slices.ContainsFunc(rules, isSelected) {
+			return nil, fmt.Errorf("no rule selects %s: add one, or declare that they only inform (Related.Informs)", kind.Plural)
 		}
 	}
 	if rules, err = c.within(req.Namespace, rules); err != nil {

@@ -121,6 +121,13 @@ func (o Objects) All(apiVersion, kind string) []Snapshot {
 	return o.byKind[kind+"."+apiVersion]
 }
 
+// Includes reports whether the request has a list of the kind, which may be empty. It has none
+// of a related kind that the customize hook did not select.
+func (o Objects) Includes(kind Resource) bool {
+	_, isThere := o.byKind[kind.Key()]
+	return isThere
+}
+
 // Find returns the object of a kind and a name.
 func (o Objects) Find(apiVersion, kind, name string) (Snapshot, bool) {
 	objects := o.All(apiVersion, kind)

@@ -150,7 +150,7 @@ func (c Controller) check(hook HookName, req *request) error {
 		}
 	}
 	for _, kind := range c.Related {
-		if _, ok := req.related.byKind[kind.Key()]; !ok {
+		if !kind.Informs && !req.related.Includes(kind.Resource) {
 			return badRequest("the request has no related objects of kind %q: its CompositeController has no customize hook", kind.Key())
 		}
 	}

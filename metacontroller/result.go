@@ -43,13 +43,16 @@ const maxResync = 24 * time.Hour
 // a busy server.
 const RelatedResync = 30 * time.Second
 
+// RulesKept is for how long Metacontroller keeps the answer of a customize hook for a parent
+// of the same UID and generation, in all versions from 4.16.0 to 4.17.2. A restart forgets it.
+// https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/controller/common/customize/manager.go
+const RulesKept = 20 * time.Minute
+
 // Rule selects related objects, all of one kind. Names excludes the two
 // selectors, Namespace excludes NamespaceSelector, and a rule with neither
 // selects all objects of the kind.
 //
-// The rules must depend on the parent's name, namespace and spec alone:
-// Metacontroller caches them for twenty minutes per generation of the parent.
-// They must name each kind of [Controller.Related] at least once.
+// They must name each kind of [Controller.Related] that does more than inform.
 type Rule struct {
 	// APIVersion is that of the objects' own apiVersion field.
 	APIVersion string `json:"apiVersion"`

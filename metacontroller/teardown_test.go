@@ -24,7 +24,7 @@ func readsAll() Controller {
 		}
 		return result, err
 	})
-	c.Related = []Resource{{"v1", "ConfigMap", "configmaps"}}
+	c.Related = []Related{{Resource: Resource{"v1", "ConfigMap", "configmaps"}}}
 	return c
 }
 

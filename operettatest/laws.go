@@ -47,6 +47,8 @@ var lawsOfAnswers = []struct {
 		"a status that is written causes no request: set Result.ResyncAfter where the hook goes on once a request shows it"},
 	{"hostile texts stay in their place", ofAnswers, kind.hostileTexts,
 		"pass on texts of observed objects in messages of conditions only, and as their reasons only words of your own"},
+	{"what only informs decides no child", ofSync, kind.informingDecidesNoChild,
+		"compute children from the parent and the observed children alone; where they need a related object, leave out Related.Informs"},
 	{"names that others may have are looked up", ofSync, kind.contestedNamesAreSelected,
 		"select the object by metacontroller.ByName in the customize hook"},
 	{"blocked children are not asked for at each event", ofSync, kind.blockedIsNotAskedForAtEachEvent,
@@ -117,8 +119,10 @@ func (k kind) contestedNamesAreSelected(t *testing.T, c corpus.Case, answer meta
 			if !declared.SharedName || declared.Kind != child.Kind || child.Kept {
 				continue
 			}
+			parent := parsed(t, c.Request)["parent"].(object)
+			delete(parent, "status") // which may say that the child is there
 			asked := c
-			asked.Hook, asked.Request = metacontroller.CustomizeHook, encoded(t, object{"parent": parsed(t, c.Request)["parent"]})
+			asked.Hook, asked.Request = metacontroller.CustomizeHook, encoded(t, object{"parent": parent})
 			selected := slices.ContainsFunc(rulesOf(t, asked, c.Name), func(rule metacontroller.Rule) bool {
 				return rule.Resource == declared.Plural && rule.APIVersion == declared.APIVersion && slices.Contains(rule.Names, child.Name)
 			})

@@ -67,6 +67,16 @@ var mutants = map[string]func(metacontroller.Controller) metacontroller.Controll
 			result.Children = nil
 		}
 	}),
+	"a child depends on what informs": func(c metacontroller.Controller) metacontroller.Controller {
+		c = answering(func(result *metacontroller.Result[toyStatus], _ *toy, seen metacontroller.Observed) {
+			if !seen.Related.Includes(metacontroller.Pod) {
+				result.Children = nil
+			}
+		})(c)
+		c.Related = []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}}
+		c.Customize = metacontroller.Customize(func(*toy) ([]metacontroller.Rule, error) { return nil, nil })
+		return c
+	},
 	"never Ready": answering(func(result *metacontroller.Result[toyStatus], _ *toy, _ metacontroller.Observed) {
 		for i := range result.Status.Conditions {
 			if result.Status.Conditions[i].Type == "Ready" {
@@ -205,6 +215,8 @@ func TestWrongOperatorsAreFound(t *testing.T) {
 			" one with a stable name that is made again on purpose is declared in Invariants.History with Again"},
 		"Ready from the beginning": {"samples_survive_what_is_late",
 			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
+		"a child depends on what informs": {"laws",
+			"compute children from the parent and the observed children alone; where they need a related object, leave out Related.Informs"},
 		"never Ready": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
 	} {
 		t.Run(mutant, func(t *testing.T) {

@@ -46,11 +46,11 @@ func declare(policy Policy) metacontroller.Controller {
 		Parent:     metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
 		CRD:        deploy.CRD("build"),
 		Children:   []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedJob]()}},
-		Related:    []metacontroller.Resource{metacontroller.Pod},
+		Related:    []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
 		Reasons:    []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting, reasonCanceled, reasonSuspended},
 		Invariants: invariants(),
 		Sync:       metacontroller.Sync(policy.sync),
-		Customize:  metacontroller.Customize(customize),
+		Customize:  metacontroller.Customize(policy.customize),
 	}
 }
 
@@ -61,13 +61,24 @@ const (
 	revisionAnnotation = "ci.zt.vapi.cc/revision"
 )
 
-// customize selects the Pods of the Build. Deleting a Job deletes its Pods in
-// the background, so a Pod may outlive its Job.
-func customize(build *Build) ([]metacontroller.Rule, error) {
+// customize selects the Pods of the Build until it has ended: they show what it waits for, which
+// step runs and what has failed. Deleting a Job deletes its Pods in the background, so that a Pod
+// may outlive its Job; after an edit a build waits for such a Pod, whatever the policy says.
+func (p Policy) customize(build *Build) ([]metacontroller.Rule, error) {
+	if hasEnded(build) || !p.WatchPods.Includes(false) && build.Generation <= 1 {
+		return nil, nil
+	}
 	return []metacontroller.Rule{{
 		APIVersion:    metacontroller.Pod.APIVersion,
 		Resource:      metacontroller.Pod.Plural,
 		Namespace:     build.Namespace,
 		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{buildLabel: build.Name}},
 	}}, nil
+}
+
+// hasEnded reports whether the status tells how the newest build ended, and that no other runs. It
+// does not run again before another edit, which is a newer generation.
+func hasEnded(build *Build) bool {
+	hash, err := hashOf(build)
+	return err == nil && history(build.Status.History).of(hash) != nil && len(build.Status.Active) == 0
 }

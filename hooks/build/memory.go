@@ -12,6 +12,9 @@ const (
 	// settleTime is how stale a cache may be: for that long it may not contain
 	// a Pod whose Job is gone.
 	settleTime = 5 * time.Second
+	// unseenTime is how long a Pod may take to end after its Job is gone, where Pods are not
+	// read: the 30 s that it is given, and some for the garbage collector.
+	unseenTime = 45 * time.Second
 	// commitDelay is the resync time of a hook that waits for its status to be
 	// stored, which alone does not make Metacontroller call again.
 	commitDelay = 2 * time.Second
@@ -50,8 +53,11 @@ func (p *plan) rememberUnseen(s state, old ActiveJob, isWanted bool) {
 		since = *old.GoneSince
 	}
 	wait, text := settleTime, "waiting 5s after Job/"+old.Name+" is gone: a Pod of it may not be observed yet"
-	if old.UID == "" && !isWanted {
+	switch {
+	case old.UID == "" && !isWanted:
 		wait, text = operator.ChildGrace, "Job/"+old.Name+" was asked for and is not observed yet"
+	case old.UID != "" && !s.observed.seesPods:
+		wait, text = unseenTime, "waiting 45s after Job/"+old.Name+" is gone: a Pod of it may still run"
 	}
 	left := wait - s.now.Sub(since.Time)
 	switch {

@@ -32,6 +32,7 @@ type observedJob struct {
 		} `json:"template"`
 	} `json:"spec"`
 	Status struct {
+		Ready          int32        `json:"ready"`
 		StartTime      *metav1.Time `json:"startTime"`
 		CompletionTime *metav1.Time `json:"completionTime"`
 		Conditions     []struct {
@@ -144,6 +145,8 @@ func (p *observedPod) findJob(build *Build, wanted string) bool {
 type observed struct {
 	jobs []observedJob
 	pods []observedPod // of its Jobs, the newest first
+	// seesPods is set where the customize hook has selected them.
+	seesPods bool
 	// strangers are children with names that no Job of this Build has:
 	// Metacontroller adopts any Job with its label. They are kept, because they
 	// may not have been made for this Build, and ignored: the next build does
@@ -172,6 +175,7 @@ func observe(build *Build, wanted string, request metacontroller.Observed) (obse
 		}
 		observed.jobs = append(observed.jobs, *job)
 	}
+	observed.seesPods = request.Related.Includes(metacontroller.Pod)
 	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	for i := range pods {
 		if pods[i].findJob(build, wanted) {

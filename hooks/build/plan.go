@@ -17,6 +17,8 @@ type state struct {
 	known    history
 	hash     string // of the build that is wanted
 	now      time.Time
+	// seeWhy ends a message about a Job whose Pods are not read.
+	seeWhy string
 }
 
 // plan is the next step.

@@ -53,6 +53,9 @@ func (s state) report(p plan, r *operator.Report) Status {
 			}
 		}
 		status.Phase, v.Reason, v.Message = s.progress(p, job)
+		if p.waits == "" && !job.Spec.Suspend {
+			v.Message += s.seeWhy
+		}
 	case isSuspended(s.build):
 		v.Reason, v.Message = reasonSuspended, "the Build is suspended: set spec.suspend to false to run it"
 	case p.waits != "":
@@ -116,6 +119,10 @@ func (s state) progress(p plan, job *observedJob) (phase Phase, reason, message 
 	switch {
 	case job.Spec.Suspend:
 		return PhasePending, reasonPending, "Job/" + job.Name + " is suspended: set its spec.suspend to false, with kubectl patch"
+	case !s.observed.seesPods && job.Status.Ready > 0:
+		return PhaseRunning, reasonRunning, "a Pod of Job/" + job.Name + " is ready"
+	case !s.observed.seesPods:
+		return PhasePending, reasonPending, "no Pod of Job/" + job.Name + " is ready"
 	case pod == nil:
 		return PhasePending, reasonPending, "the Job has no Pod yet"
 	}

@@ -18,7 +18,7 @@ func (p Policy) sync(build *Build, request metacontroller.Observed) (result, err
 	if err != nil {
 		return result{}, err
 	}
-	s := state{build, observed, remember(build, observed, hash), hash, request.Now}
+	s := state{build, observed, remember(build, observed, hash), hash, request.Now, operator.SeeWhy("build", build, request)}
 	plan := decide(s)
 	var wanted []metacontroller.Object
 	if plan.make {

@@ -43,12 +43,12 @@ func declare(policy Policy) metacontroller.Controller {
 			{Resource: metacontroller.Service, Update: metacontroller.InPlace, SharedName: true},
 			{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace, SharedName: true},
 		},
-		Related:         []metacontroller.Resource{metacontroller.Pod},
+		Related:         []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
 		OrderedTeardown: true,
 		Invariants:      invariants(),
 		Sync:            metacontroller.Sync(policy.sync),
 		Finalize:        metacontroller.Finalize(finalize),
-		Customize:       metacontroller.Customize(customize),
+		Customize:       metacontroller.Customize(policy.customize),
 	}
 }
 
@@ -61,20 +61,27 @@ const (
 	configHashAnnotation = "d3os-product.com.d3os/config-hash"
 )
 
-// customize selects the product's Pods: they show why a component is not ready,
-// and when a stage of the teardown is complete. It also selects the objects
-// with the names of desired Services and ConfigMaps, which another controller
-// may own. Workloads need no such check: their selectors are immutable and name
-// the DataService, so the API server refuses to change those of another.
-func customize(ds *DataService) ([]metacontroller.Rule, error) {
-	rules := []metacontroller.Rule{{
-		APIVersion:    metacontroller.Pod.APIVersion,
-		Resource:      metacontroller.Pod.Plural,
-		Namespace:     ds.Namespace,
-		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: ds.Name}},
-	}}
-	p, _ := DefaultPolicy().resolve(ds) // sync reports what is wrong with the spec
-	services, configMaps := p.contested()
+// customize selects the product's Pods: they show why a component is not ready, and when a
+// component that is replaced, removed or torn down has none left. Only an edit and a deletion
+// need the latter, and both are a newer generation. Until the DataService is Ready it also selects
+// the objects with the names of desired Services and ConfigMaps, which another controller may
+// own. Workloads need no such check: their selectors are immutable and name the DataService,
+// so the API server refuses to change those of another.
+func (p Policy) customize(ds *DataService) (rules []metacontroller.Rule, err error) {
+	isReady, isDeleted := ds.Status.IsReadyAt(ds.Generation), !ds.DeletionTimestamp.IsZero()
+	if isDeleted || ds.Generation > 1 && !isReady || p.WatchPods.Includes(isReady) {
+		rules = append(rules, metacontroller.Rule{
+			APIVersion:    metacontroller.Pod.APIVersion,
+			Resource:      metacontroller.Pod.Plural,
+			Namespace:     ds.Namespace,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{productLabel: ds.Name}},
+		})
+	}
+	if isReady || isDeleted {
+		return rules, nil
+	}
+	product, _ := p.resolve(ds) // sync reports what is wrong with the spec
+	services, configMaps := product.contested()
 	rules = append(rules, metacontroller.ByName(metacontroller.Service, ds.Namespace, services...)...)
 	return append(rules, metacontroller.ByName(metacontroller.ConfigMap, ds.Namespace, configMaps...)...), nil
 }

@@ -15,14 +15,16 @@ type Policy struct {
 	// EscapeImage is the image of the init container that escapes the credentials of a
 	// third-party eureka. It has a shell, od, tr and sed.
 	EscapeImage string `json:"escapeImage"`
+	// WatchPods says when the hook reads the Pods, to say what they wait for.
+	WatchPods operator.WatchPods `json:"watchPods"`
 }
 
 // DefaultPolicy returns the Policy of [Controller].
 func DefaultPolicy() Policy {
-	return Policy{MySQLImage: images.Of("dataservice-mysql"), EscapeImage: images.Of("dataservice-escape")}
+	return Policy{MySQLImage: images.Of("dataservice-mysql"), EscapeImage: images.Of("dataservice-escape"), WatchPods: operator.WatchAlways}
 }
 
 // Validate returns what is wrong with a Policy.
 func (p Policy) Validate() error {
-	return cmp.Or(operator.CheckImage("mysqlImage", p.MySQLImage), operator.CheckImage("escapeImage", p.EscapeImage))
+	return cmp.Or(operator.CheckImage("mysqlImage", p.MySQLImage), operator.CheckImage("escapeImage", p.EscapeImage), p.WatchPods.Validate())
 }

@@ -170,7 +170,7 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 	case len(notReady) == 0:
 		return operator.Summary{State: operator.Done, Reason: reasonReady, Message: fmt.Sprintf("all %d components are ready", count)}
 	}
-	summary := operator.Summary{State: operator.Progressing, Reason: reasonNotReady, Message: operator.Listed(notReady, "; ")}
+	summary := operator.Summary{State: operator.Progressing, Reason: reasonNotReady, Message: operator.Listed(notReady, "; ") + operator.SeeWhy("dataservice", p.ds, p.request)}
 	switch {
 	case isHeld:
 		summary.Reason = reasonStarting

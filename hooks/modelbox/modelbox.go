@@ -36,23 +36,31 @@ func declare(policy Policy) metacontroller.Controller {
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[operator.Workload]()},
 			{Resource: metacontroller.Service, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedService](), SharedName: true},
 		},
-		Related:    []metacontroller.Resource{metacontroller.Pod},
+		Related:    []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
 		Invariants: invariants(),
 		Sync:       metacontroller.Sync(policy.sync),
-		Customize:  metacontroller.Customize(customize),
+		Customize:  metacontroller.Customize(policy.customize),
 	}
 }
 
-// customize selects the objects with the names of the Services, because another controller may own
-// them, and the Pods. A Deployment needs no such check: its selector is immutable and names the
-// ModelBox, so the API server refuses to change another's.
-func customize(box *ModelBox) ([]metacontroller.Rule, error) {
-	var names []string
-	for _, service := range wantedServices(box) {
-		names = append(names, service.Name)
+// customize selects the objects with the names of the Services until the ModelBox is Ready,
+// because another controller may own them, and the Pods while the policy asks for them. A
+// Deployment needs no such check: its selector is immutable and names the ModelBox, so the API
+// server refuses to change another's.
+func (p Policy) customize(box *ModelBox) (rules []metacontroller.Rule, err error) {
+	isReady := box.Status.IsReadyAt(box.Generation)
+	if !isReady {
+		var names []string
+		for _, service := range wantedServices(box) {
+			names = append(names, service.Name)
+		}
+		rules = metacontroller.ByName(metacontroller.Service, box.Namespace, names...)
 	}
-	return append(metacontroller.ByName(metacontroller.Service, box.Namespace, names...), metacontroller.Rule{
-		APIVersion: metacontroller.Pod.APIVersion, Resource: metacontroller.Pod.Plural, Namespace: box.Namespace,
-		LabelSelector: &metav1.LabelSelector{MatchLabels: selector(box)},
-	}), nil
+	if p.WatchPods.Includes(isReady) {
+		rules = append(rules, metacontroller.Rule{
+			APIVersion: metacontroller.Pod.APIVersion, Resource: metacontroller.Pod.Plural, Namespace: box.Namespace,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: selector(box)},
+		})
+	}
+	return rules, nil
 }

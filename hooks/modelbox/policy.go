@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Policy is what whoever installs the operator decides. Another Policy is rolled out to
@@ -16,6 +18,8 @@ type Policy struct {
 	ResourceClasses map[ResourceClass]Size `json:"resourceClasses"`
 	// DefaultProbes time the probes that a ModelBox with a TCP port gets.
 	DefaultProbes DefaultProbes `json:"defaultProbes"`
+	// WatchPods says when the hook reads the Pods, to say what they wait for.
+	WatchPods operator.WatchPods `json:"watchPods"`
 }
 
 // Size is what a container requests, and its limits.
@@ -48,6 +52,7 @@ func DefaultPolicy() Policy {
 			ClassLarge:  size("2", "4Gi", "4", "8Gi"),
 		},
 		DefaultProbes: DefaultProbes{Readiness: ProbeTimes{10, 3}, Liveness: ProbeTimes{10, 3}, Startup: ProbeTimes{5, 60}},
+		WatchPods:     operator.WatchAlways,
 	}
 }
 
@@ -79,7 +84,7 @@ func (p Policy) Validate() error {
 			return fmt.Errorf("defaultProbes.%s: write a periodSeconds and a failureThreshold of at least 1", name)
 		}
 	}
-	return nil
+	return p.WatchPods.Validate()
 }
 
 // validate refuses what no container can have. The names of resources are the API server's

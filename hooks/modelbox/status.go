@@ -29,6 +29,7 @@ func summary(box *ModelBox, request metacontroller.Observed, observed observed, 
 	}
 	pod, err := waitingPod(box, request)
 	if err != nil || pod == nil {
+		summary.Message += operator.SeeWhy("modelbox", box, request)
 		return summary, err
 	}
 	summary.Message = strings.TrimSuffix(summary.Message, ".") + "; " + pod.Name + ": " + pod.Status.Activity()

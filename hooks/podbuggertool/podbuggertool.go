@@ -42,7 +42,7 @@ func declare(policy Policy) metacontroller.Controller {
 			{Resource: metacontroller.Role, Update: metacontroller.InPlace},
 			{Resource: metacontroller.RoleBinding, Update: metacontroller.InPlace},
 		},
-		Related:           []metacontroller.Resource{metacontroller.Pod},
+		Related:           []metacontroller.Related{{Resource: metacontroller.Pod}},
 		EscalationRules:   permissions(),
 		Invariants:        invariants(),
 		SimulatedWorkload: kubectlDebug,

@@ -13,7 +13,7 @@ func TestComplete(t *testing.T) {
 	controller := metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "example.com/v1", Kind: "Greeting", Plural: "greetings"},
 		Children: []metacontroller.Child{{Resource: metacontroller.ConfigMap}, {Resource: metacontroller.Pod}},
-		Related:  []metacontroller.Resource{metacontroller.Node},
+		Related:  []metacontroller.Related{{Resource: metacontroller.Node}},
 	}
 	parent := `{"apiVersion":"example.com/v1","kind":"Greeting"}`
 	for name, test := range map[string]struct {

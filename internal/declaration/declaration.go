@@ -71,7 +71,7 @@ func mistakes(c metacontroller.Controller) []error {
 		}
 	}
 	for _, related := range c.Related {
-		all = append(all, mistakesOfKind(related)...)
+		all = append(all, mistakesOfKind(related.Resource)...)
 	}
 	if len(c.Related) > 0 && !c.Customize.IsSet() {
 		wrong("Related is set, and there is no Customize hook that selects any: write one, or leave Related out")

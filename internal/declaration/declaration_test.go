@@ -15,7 +15,7 @@ func toys() Controller {
 	return Controller{
 		Parent:    Resource{APIVersion: "example.com/v1beta1", Kind: "Toy", Plural: "toys"},
 		Children:  []Child{{Resource: Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: InPlace, SharedName: true}},
-		Related:   []Resource{{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}},
+		Related:   []Related{{Resource: Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}}},
 		Customize: Customize(func(*toy) ([]Rule, error) { return nil, nil }),
 		Sync:      Sync(func(*toy, Observed) (Result[toy], error) { return Result[toy]{}, nil }),
 	}
@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 	cluster := toys()
 	cluster.Parent = Resource{APIVersion: "example.com/v1", Kind: "Shop", Plural: "shops"}
 	cluster.CRD = []byte("spec:\n  names: {kind: Shop, plural: shops}\n  scope: Cluster\n")
-	cluster.Children, cluster.Related = []Child{{Resource: ClusterRole, Update: InPlace}}, []Resource{ConfigMap}
+	cluster.Children, cluster.Related = []Child{{Resource: ClusterRole, Update: InPlace}}, []Related{{Resource: ConfigMap}}
 	require.NoError(t, Check(toys(), cluster))
 	mixed := cluster
 	mixed.Children = []Child{{Resource: ConfigMap, Update: InPlace}}

@@ -37,7 +37,10 @@ func converged(t *testing.T, apply simulate.Strategy, paths ...string) (*simulat
 		}
 		return direct(now, path, body)
 	}
-	return dumptest.Converged(t, simulate.Options{Controllers: hooks.All(), Call: call, Apply: apply}, paths...), last
+	world := dumptest.Converged(t, simulate.Options{Controllers: hooks.All(), Call: call, Apply: apply}, paths...)
+	require.True(t, world.Do(simulate.Action{Do: "restart"})) // Metacontroller asks for the rules of what is Ready
+	require.NoError(t, world.Play())
+	return world, last
 }
 
 func samples(t *testing.T) []string { t.Helper(); return dumptest.Samples(t, "../..") }

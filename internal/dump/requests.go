@@ -118,8 +118,8 @@ func (d *Dump) notSeen(c *metacontroller.Controller) (kinds []metacontroller.Res
 		}
 	}
 	for _, related := range c.Related {
-		if !d.Sees(related.APIVersion, related.Kind) && !slices.Contains(kinds, related) {
-			kinds = append(kinds, related)
+		if !d.Sees(related.APIVersion, related.Kind) && !slices.Contains(kinds, related.Resource) {
+			kinds = append(kinds, related.Resource)
 		}
 	}
 	return kinds

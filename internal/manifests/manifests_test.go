@@ -27,7 +27,7 @@ func full() metacontroller.Controller {
 			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "Service", Plural: "services"}, Update: metacontroller.InPlace},
 			{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}, Update: metacontroller.InPlace},
 		},
-		Related:         []metacontroller.Resource{{APIVersion: "v1", Kind: "Pod", Plural: "pods"}},
+		Related:         []metacontroller.Related{{Resource: metacontroller.Resource{APIVersion: "v1", Kind: "Pod", Plural: "pods"}}},
 		EscalationRules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"pods/exec"}, Verbs: []string{"create"}}},
 		OrderedTeardown: true,
 		Sync: metacontroller.Sync(func(*tune, metacontroller.Observed) (metacontroller.Result[tuneStatus], error) {

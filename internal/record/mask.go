@@ -50,6 +50,13 @@ func masked(e Exchange, schema map[string]any) (map[string]any, error) {
 			out[member] = m.groups(groups, member == "children")
 		}
 	}
+	if related, ok := out["related"].(map[string]any); ok {
+		for _, kind := range e.Controller.Related {
+			if _, isSelected := related[kind.Key()]; kind.Informs && !isSelected {
+				related[kind.Key()] = nil // so that replaying it does not take it for none
+			}
+		}
+	}
 	// Of Metacontroller's configuration, a hook only asks whether it has a labelSelector.
 	if selector := at(request, "controller", "spec", "parentResource", "labelSelector"); selector != nil {
 		out["controller"] = map[string]any{"spec": map[string]any{"parentResource": map[string]any{"labelSelector": map[string]any{}}}}

@@ -40,7 +40,7 @@ func toyThat(does func(*box)) metacontroller.Controller {
 		CRD:      []byte(definition),
 		Parent:   metacontroller.Resource{APIVersion: "example.com/v1", Kind: "Box", Plural: "boxes"},
 		Children: []metacontroller.Child{{Resource: configMaps, Update: metacontroller.InPlace}},
-		Related:  []metacontroller.Resource{secrets},
+		Related:  []metacontroller.Related{{Resource: secrets}},
 		Sync: metacontroller.Sync(func(b *box, seen metacontroller.Observed) (metacontroller.Result[map[string]any], error) {
 			does(b)
 			made := configMap(fmt.Sprint(b.Spec["text"]))

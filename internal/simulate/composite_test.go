@@ -267,7 +267,7 @@ func TestWithoutOrderTheGarbageCollectorTakesTheChildren(t *testing.T) {
 
 func TestCustomizeIsAskedOncePerGenerationAndItsObjectsTrigger(t *testing.T) {
 	y := newToy(configMaps)
-	y.Related = []metacontroller.Resource{named("v1", "Secret", "secrets")}
+	y.Related = []metacontroller.Related{{Resource: named("v1", "Secret", "secrets")}}
 	y.RelatedInAllNamespaces = true
 	y.Customize = metacontroller.Customize(func(*struct{}) ([]metacontroller.Rule, error) { return nil, nil })
 	y.customize = func(r request) any {
@@ -300,7 +300,7 @@ func TestCustomizeIsAskedOncePerGenerationAndItsObjectsTrigger(t *testing.T) {
 
 func TestRulesStayInTheNamespaceOfTheParent(t *testing.T) {
 	y := newToy(configMaps)
-	y.Related = []metacontroller.Resource{named("v1", "Secret", "secrets")}
+	y.Related = []metacontroller.Related{{Resource: named("v1", "Secret", "secrets")}}
 	y.Customize = metacontroller.Customize(func(*struct{}) ([]metacontroller.Rule, error) { return nil, nil })
 	rule := map[string]any{"apiVersion": "v1", "resource": "secrets", "names": []any{"named"}}
 	y.customize = func(request) any { return map[string]any{"relatedResources": []any{rule}} }

@@ -67,7 +67,7 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 		w.needs(child.Resource)
 	}
 	for _, related := range w.controller.Related {
-		w.needs(related)
+		w.needs(related.Resource)
 	}
 	w.isPartial = len(w.unseen) > 0 && !c.options.Recorded
 	stored, _ := parent.Object["status"].(map[string]any)

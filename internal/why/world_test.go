@@ -175,7 +175,9 @@ func (s *scene) answer() why.Answer {
 		for _, child := range controller.Children {
 			d.Asked(child.Resource)
 		}
-		d.Asked(controller.Related...)
+		for _, related := range controller.Related {
+			d.Asked(related.Resource)
+		}
 	}
 	options := dump.Options{Controllers: hooks.All(), Call: direct, Now: s.Now()}
 	for subject := range why.FromDump(d, options, why.Selection{Kind: s.kind}) {

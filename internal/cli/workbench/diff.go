@@ -257,7 +257,9 @@ func kindsOf(controllers []metacontroller.Controller) []metacontroller.Resource 
 		for _, child := range c.Children {
 			others = append(others, child.Resource)
 		}
-		others = append(others, c.Related...)
+		for _, related := range c.Related {
+			others = append(others, related.Resource)
+		}
 	}
 	var kinds []metacontroller.Resource
 	for _, kind := range slices.Concat(parents, others) {

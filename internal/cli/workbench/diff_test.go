@@ -32,6 +32,7 @@ func TestDiffHasAnExitCodeForEachOutcome(t *testing.T) {
 	typo := write(t, "typo.yaml", strings.Replace(string(box), "replicas: 3", "replica: 3", 1))
 	fresh := write(t, "fresh.yaml", strings.Replace(string(box), "name: sentiment", "name: fresh", 1))
 	stranger := write(t, "stranger.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n")
+	withoutPods := write(t, "podless.json", strings.ReplaceAll(string(text), `"kind": "Pod"`, `"kind": "Other"`))
 	withoutServices := write(t, "some.json", strings.ReplaceAll(string(text), `"kind": "Service"`, `"kind": "Other"`))
 	for _, test := range []struct {
 		stdin, args, out, err string
@@ -50,7 +51,8 @@ func TestDiffHasAnExitCodeForEachOutcome(t *testing.T) {
 		{"", path + " --with " + typo, "1 of 1 custom resource would change\n", `warning: unknown field "spec.replica" (` + typo + `:`, 3},
 		{"", path + " --with " + stranger, "", stranger + ", document 1: there is no operator for the kind Pod of v1", 1},
 		{"", path + " --with nowhere.yaml", "", "open nowhere.yaml", 1},
-		{"", withoutServices, "? not compared: its operator reads Service.v1", "nothing would change, but not everything could be compared", 1},
+		{"", withoutServices, "? Service/sentiment not seen: it is desired, and the dump has no Service", "nothing would change, but not everything could be compared", 1},
+		{"", withoutPods, "? not compared: its operator reads Pod.v1", "nothing would change, but not everything could be compared", 1},
 		{"", withoutServices + " --seen pods,svc,services", "+ Service/sentiment created\n", "", 3},
 		{"", path + " --apply server-side-apply", "", "print it with kubectl get --show-managed-fields", 1},
 		{"", path + " --apply ssa", "", `--apply "ssa" is neither`, 2},

@@ -81,7 +81,7 @@ func NewCatalogue(controllers []metacontroller.Controller) *Catalogue {
 			c.learn(declared(child.Resource))
 		}
 		for _, related := range controller.Related {
-			c.learn(declared(related))
+			c.learn(declared(related.Resource))
 		}
 	}
 	return c

@@ -13,9 +13,6 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// rulesKept is how long Metacontroller caches the answer of a customize hook.
-const rulesKept = 20 * time.Minute
-
 type selection struct {
 	uid        types.UID
 	generation int64
@@ -31,7 +28,7 @@ func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, e
 	}
 	now := m.server.Now()
 	s := p.selection
-	if s == nil || s.uid != object.GetUID() || s.generation != object.GetGeneration() || now.Sub(s.asked) >= rulesKept {
+	if s == nil || s.uid != object.GetUID() || s.generation != object.GetGeneration() || now.Sub(s.asked) >= metacontroller.RulesKept {
 		var answer rules
 		if _, err := m.call(p, metacontroller.CustomizeHook, m.requestBody(p, object, nil, nil, false), &answer); err != nil {
 			return nil, err
