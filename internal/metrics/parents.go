@@ -28,6 +28,7 @@ const (
 // request about each. It implements [prometheus.Collector].
 type parents struct {
 	description *prometheus.Desc
+	selecting   *prometheus.Desc
 	now         func() time.Time
 	most        int
 	seed        maphash.Seed
@@ -43,19 +44,23 @@ type class struct{ kind, ready, reason string }
 
 // count is how many parents a class has had at the last scrape. One that was never used is not told.
 type count struct {
-	parents int
-	isUsed  bool
+	parents   int
+	selecting int // those whose last request had related objects
+	isUsed    bool
 }
 
 type parent struct {
-	of   *count
-	seen time.Time
+	of         *count
+	hasRelated bool
+	seen       time.Time
 }
 
 func (m *Metrics) addParents(controllers []metacontroller.Controller, most int) {
 	p := &parents{
 		description: prometheus.NewDesc("operetta_parents", "Custom resources by status and reason of the Ready condition that this process answered last.",
 			[]string{"kind", "ready", "reason"}, nil),
+		selecting: prometheus.NewDesc("operetta_parents_selecting", "Custom resources whose last request to this process had related objects: Metacontroller compares each change of such an object with all of them.",
+			[]string{"kind"}, nil),
 		now: time.Now, most: most, seed: maphash.MakeSeed(),
 		counts: map[class]*count{}, remembered: map[uint64]parent{},
 		uncounted: prometheus.NewCounter(prometheus.CounterOpts{
@@ -89,7 +94,7 @@ func (p *parents) note(kind string, answer *metacontroller.Answer) {
 		p.uncounted.Inc()
 	default:
 		of.isUsed = true
-		p.remembered[key] = parent{of, p.now()}
+		p.remembered[key] = parent{of, answer.HasRelated, p.now()}
 	}
 }
 
@@ -104,14 +109,17 @@ func (p *parents) keyOf(kind string, id *metacontroller.Identity) uint64 {
 }
 
 // Describe implements [prometheus.Collector].
-func (p *parents) Describe(to chan<- *prometheus.Desc) { to <- p.description }
+func (p *parents) Describe(to chan<- *prometheus.Desc) {
+	to <- p.description
+	to <- p.selecting
+}
 
 // Collect implements [prometheus.Collector]. It forgets parents that had no request for rememberedFor.
 func (p *parents) Collect(to chan<- prometheus.Metric) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, of := range p.counts {
-		of.parents = 0
+		of.parents, of.selecting = 0, 0
 	}
 	now := p.now()
 	for key, is := range p.remembered {
@@ -120,10 +128,18 @@ func (p *parents) Collect(to chan<- prometheus.Metric) {
 			continue
 		}
 		is.of.parents++
+		if is.hasRelated {
+			is.of.selecting++
+		}
 	}
+	selecting := map[string]int{}
 	for c, of := range p.counts {
 		if of.isUsed {
+			selecting[c.kind] += of.selecting
 			to <- prometheus.MustNewConstMetric(p.description, prometheus.GaugeValue, float64(of.parents), c.kind, c.ready, c.reason)
 		}
+	}
+	for kind, number := range selecting {
+		to <- prometheus.MustNewConstMetric(p.selecting, prometheus.GaugeValue, float64(number), kind)
 	}
 }

@@ -117,6 +117,31 @@ func TestParentsAreForgotten(t *testing.T) {
 	require.Empty(t, r.remembered)
 }
 
+// TestParentsThatSelectRelatedObjects are counted by their last request.
+func TestParentsThatSelectRelatedObjects(t *testing.T) {
+	r := newRemembering()
+	answered := func(name string, hasRelated bool) {
+		r.note("web", &metacontroller.Answer{
+			Parent: metacontroller.Identity{Name: name}, HasRelated: hasRelated, Ready: metacontroller.ReadyCondition{Status: "True", Reason: "Fine"},
+		})
+	}
+	requireSelecting := func(number int) {
+		require.NoError(t, testutil.GatherAndCompare(r.registry, strings.NewReader(fmt.Sprintf(`
+# HELP operetta_parents_selecting Custom resources whose last request to this process had related objects: Metacontroller compares each change of such an object with all of them.
+# TYPE operetta_parents_selecting gauge
+operetta_parents_selecting{kind="web"} %d
+`, number)), "operetta_parents_selecting"))
+	}
+	answered("a", true)
+	answered("b", true)
+	answered("c", false)
+	requireSelecting(2)
+	answered("a", false)
+	requireSelecting(1)
+	answered("b", false)
+	requireSelecting(0)
+}
+
 // TestParentsAreBounded: users can create any number, with names of any length.
 func TestParentsAreBounded(t *testing.T) {
 	r := newRememberingAtMost(100)

@@ -161,7 +161,7 @@ spec:
 func (p *project) post(kind string) error {
 	bodies := map[string]string{
 		"modelbox": `{"parent": {"apiVersion": "model.github.com/v1", "kind": "ModelBox", "metadata": {"name": "sentiment", "namespace": "default"},
-			"spec": {"image": "nginx:1.27-alpine"}}, "children": {"Deployment.apps/v1": {}, "Service.v1": {}}, "related": {"Pod.v1": {}}, "finalizing": false}`,
+			"spec": {"image": "nginx:1.27-alpine"}}, "children": {"Deployment.apps/v1": {}, "Service.v1": {}}, "related": {}, "finalizing": false}`,
 		"podset": `{"parent": {"apiVersion": "apps.jicki.cn/v1alpha1", "kind": "PodSet", "metadata": {"name": "cache", "namespace": "default"},
 			"spec": {"size": 1}}, "children": {"Pod.v1": {}}, "finalizing": false}`,
 	}
