@@ -273,9 +273,9 @@ endif
 keep = $(if $(KEEP),@$(GO) test -count=1 -run '^TestPage$$' ./internal/bench -keep=$(CURDIR)/bin/$(1).txt)
 
 .PHONY: bench-cluster
-bench-cluster: ## Measure COUNT=200 ModelBoxes on a real control plane, with Metacontroller and with an operator of controller-runtime; KEEP=1 as above
-	@mkdir -p bin
-	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-cluster.txt OPERETTA_TEST_COUNT=$(or $(COUNT),200) $(GO) test -count=1 -timeout 1h -run '^TestBench$$' ./live
+bench-cluster: ## Measure COUNT=1000 ModelBoxes, and a fifth of them, on a real control plane, with Metacontroller and with an operator of controller-runtime; KEEP=1 as above
+	@mkdir -p bin && rm -f bin/bench-cluster.txt
+	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-cluster.txt OPERETTA_TEST_COUNT=$(or $(COUNT),1000) $(GO) test -count=1 -timeout 1h -run '^TestBench$$' ./live
 	@cd e2e && OPERETTA_TEST_CRDCOST=1 $(GO) test -count=1 -timeout 1h -v ./crdcost | grep -o 'CRDs: .*' >> $(CURDIR)/bin/bench-cluster.txt
 	@cat bin/bench-cluster.txt
 	$(call keep,bench-cluster)

@@ -2,7 +2,6 @@ package live
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,8 +9,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,20 +17,6 @@ import (
 
 	"github.com/operetta-dev/operetta/e2e/cluster"
 )
-
-// serveWith starts Operetta's server again with a policy watchPods, for the time of a test.
-func serveWith(t *testing.T, watchPods string) {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "config.yaml")
-	text := fmt.Sprintf("policy:\n  build: &pods {watchPods: %s}\n  dataservice: *pods\n  modelbox: *pods\n", watchPods)
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	require.NoError(t, operetta.End(cluster.OperettaServer))
-	require.NoError(t, operetta.StartServer(t.Context(), "--config="+file))
-	t.Cleanup(func() {
-		require.NoError(t, operetta.End(cluster.OperettaServer))
-		require.NoError(t, operetta.StartServer(context.Background()))
-	})
-}
 
 // selections are how many rules the customize hook answered with last, by namespace and name of the
 // custom resource.
