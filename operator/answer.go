@@ -19,11 +19,21 @@ type Status struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// LastProgressTime is when the status last said how far work is, absent where a condition
+	// has changed since.
+	// +optional
+	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
 	PendingChildren `json:",inline"`
 }
 
 func (s *Status) common() *Status { return s }
+
+// inStatus is a pointer to a status that embeds a [Status].
+type inStatus[S any] interface {
+	*S
+	common() *Status
+}
 
 // PendingChildren is the part of a status that lists the children that are
 // waited for. People read it, and so does the next sync; since when they are
@@ -44,18 +54,15 @@ type PendingChildren struct {
 const maxPending = 32
 
 // Answer ends a sync. It completes the status with what the report says, but keeps the old
-// one for most of each [ProgressInterval] where only the progress of work differs, asks for
+// one until a [ProgressInterval] has passed where only the progress of work differs, asks for
 // children that the API server refuses with exponential backoff, and asks to be called again
 // when the report, or the soonest of some other times that are not zero, wants it. A status may
 // have a method IsProgressOf(old S) bool: what is more than progress is written at once.
-func Answer[S any, P interface {
-	*S
-	common() *Status
-}](r *Report, old, status S, children []metacontroller.Object, resync ...time.Duration) metacontroller.Result[S] {
+func Answer[S any, P inStatus[S]](r *Report, old, status S, children []metacontroller.Object, resync ...time.Duration) metacontroller.Result[S] {
 	P(&old).common().ObservedGeneration = 0 // Metacontroller writes it
 	common := P(&status).common()
-	common.Conditions, common.PendingChildren = r.List(), r.pending
-	status, left := pace(r.Conditions, old, status)
+	common.Conditions, common.PendingChildren, common.LastProgressTime = r.List(), r.pending, P(&old).common().LastProgressTime
+	status, left := pace[S, P](r.Conditions, old, status)
 	return metacontroller.Result[S]{
 		Status:      status,
 		Children:    r.backOff(children),

@@ -9,36 +9,48 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const (
-	// ProgressInterval is how often a status says how far work is that goes on.
-	ProgressInterval = 20 * time.Second
-	// progressWindow is how long after each interval it does: a busy Metacontroller calls late.
-	progressWindow = time.Second
-)
+// ProgressInterval is how often a status says at most how far work is that goes on.
+const ProgressInterval = 20 * time.Second
 
 // pace returns the status to write, and when there is more to write, or zero. While work goes on,
-// the old status is good enough for most of each [ProgressInterval]: nobody waits for each Pod of a
+// the old status is good enough until it is a [ProgressInterval] old: nobody waits for each Pod of a
 // rollout, and each write is one for the API server, etcd and all who watch. The end of the work,
 // what hinders it, a newer generation and children that begin to be waited for are written at once.
-func pace[S any](c *Conditions, old, status S) (S, time.Duration) {
-	left := c.untilProgress()
-	teller, tells := any(status).(interface{ IsProgressOf(old S) bool })
-	if left == 0 || tells && !teller.IsProgressOf(old) || equality.Semantic.DeepEqual(old, status) {
+// The status comes with the old LastProgressTime.
+func pace[S any, P inStatus[S]](c *Conditions, old, status S) (S, time.Duration) {
+	common := P(&status).common()
+	if c.hasNews() { // which a condition tells the time of
+		common.LastProgressTime = nil
 		return status, 0
 	}
-	return old, left
+	teller, tells := any(status).(interface{ IsProgressOf(old S) bool })
+	switch left := c.untilProgress(common.LastProgressTime); {
+	case tells && !teller.IsProgressOf(old):
+	case equality.Semantic.DeepEqual(old, status):
+		return old, 0
+	case left > 0:
+		return old, left
+	}
+	common.LastProgressTime = &c.now
+	return status, 0
 }
 
-// untilProgress returns how long the old status is good enough, or zero.
-func (c *Conditions) untilProgress() time.Duration {
-	if c.isRepaired || c.state != Progressing || slices.ContainsFunc(c.list, c.isNews) || slices.ContainsFunc(c.old, c.isOver) {
-		return 0
+// hasNews reports whether the conditions say more than how far the work is.
+func (c *Conditions) hasNews() bool {
+	return c.isRepaired || c.state != Progressing || slices.ContainsFunc(c.list, c.isNews) || slices.ContainsFunc(c.old, c.isOver)
+}
+
+// untilProgress returns how long the old status is good enough, or zero. It was written when it says,
+// or when a condition changed after that. A time that is yet to come is wrong.
+func (c *Conditions) untilProgress(last *metav1.Time) time.Duration {
+	passed := ProgressInterval
+	if last != nil && !last.After(c.now.Time) {
+		passed = c.now.Sub(last.Time)
 	}
-	passed := c.now.Sub(c.Find(ConditionReady).LastTransitionTime.Time)
-	if passed >= ProgressInterval && passed%ProgressInterval < progressWindow {
-		return 0
+	for i := range c.old {
+		passed = min(passed, c.now.Sub(c.old[i].LastTransitionTime.Time))
 	}
-	return ProgressInterval - passed%ProgressInterval
+	return max(0, ProgressInterval-passed)
 }
 
 // isNews reports whether a condition says more than how far the work is.

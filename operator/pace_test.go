@@ -11,6 +11,8 @@ import (
 )
 
 type paced struct {
+	Status
+
 	ReadyReplicas int
 	IsOther       bool
 }
@@ -37,8 +39,9 @@ func TestPace(t *testing.T) {
 		now        time.Duration
 		diff       metacontroller.Difference
 		own        Summary
-		isOther    bool // in more than progress
-		ready      int  // of the new status; the old one has none
+		isOther    bool          // in more than progress
+		ready      int           // of the new status; the old one has none
+		last       time.Duration // when the old one last told progress, zero for never
 		left       time.Duration
 	}{
 		"the first":                            {generation: 1, own: working, ready: 1},
@@ -46,7 +49,11 @@ func TestPace(t *testing.T) {
 		"later":                                {old: begun(0), generation: 1, now: 19 * time.Second, own: working, ready: 1, left: time.Second},
 		"nothing moves":                        {old: begun(0), generation: 1, now: 19 * time.Second, own: working},
 		"after twenty seconds":                 {old: begun(0), generation: 1, now: 20 * time.Second, own: working, ready: 1},
-		"too late":                             {old: settled(), generation: 1, now: 21 * time.Second, own: working, ready: 1, left: 19 * time.Second},
+		"three seconds late":                   {old: settled(), generation: 1, now: 23 * time.Second, own: working, ready: 1},
+		"soon after it was told":               {old: settled(), generation: 1, now: 42 * time.Second, last: 23 * time.Second, own: working, ready: 1, left: time.Second},
+		"later than it was told":               {old: settled(), generation: 1, now: 47 * time.Second, last: 23 * time.Second, own: working, ready: 1},
+		"nothing moves since":                  {old: settled(), generation: 1, now: 47 * time.Second, last: 23 * time.Second, own: working},
+		"told in the future":                   {old: settled(), generation: 1, now: 30 * time.Second, last: time.Hour, own: working, ready: 1},
 		"children that have appeared are told": {old: begun(0), generation: 1, now: 21 * time.Second, own: working, ready: 1},
 		"after an hour":                        {old: begun(0), generation: 1, now: time.Hour, own: working, ready: 1},
 		"the end":                              {old: begun(0), generation: 1, own: Summary{Done, ReasonAvailable, "3 of 3"}, ready: 1},
@@ -61,11 +68,19 @@ func TestPace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := NewConditions(test.old, test.generation, noon.Add(test.now))
 			c.SetSummary(report(c, test.diff, PendingChildren{}).With(test.own), ConditionDegraded)
-			got, left := pace(c, paced{}, paced{test.ready, test.isOther})
+			var last *metav1.Time
+			if test.last > 0 {
+				last = &metav1.Time{Time: noon.Add(test.last)}
+			}
+			old := paced{Status: Status{LastProgressTime: last}}
+			got, left := pace(c, old, paced{Status{LastProgressTime: last}, test.ready, test.isOther})
 			require.Equal(t, test.left, left)
-			want := paced{test.ready, test.isOther}
-			if left > 0 {
-				want.ReadyReplicas = 0
+			want := paced{Status{LastProgressTime: &c.now}, test.ready, test.isOther}
+			switch {
+			case c.hasNews():
+				want.LastProgressTime = nil
+			case left > 0, !c.hasNews() && test.ready == 0 && !test.isOther:
+				want = old
 			}
 			require.Equal(t, want, got)
 		})
