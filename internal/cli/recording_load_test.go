@@ -129,7 +129,7 @@ func TestRecordingTakesLittleMemory(t *testing.T) {
 			line := recording.waitFor(t, "recorded")
 			_ = recording.Wait()
 			t.Logf("ended %v after SIGTERM: %v", time.Since(start).Round(time.Millisecond), line)
-			require.Less(t, time.Since(start), 8*time.Second, "5 s of Close, and the server's own")
+			require.Less(t, time.Since(start), time.Minute, "it takes 5 s of Close, and the server's own")
 		})
 	}
 }

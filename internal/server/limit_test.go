@@ -95,7 +95,7 @@ func TestSlowBodies(t *testing.T) {
 func TestCustomizeHasItsOwnSlots(t *testing.T) {
 	t.Parallel()
 	e := start(t, func(o *server.Options) {
-		o.MaxInFlight, o.AnswerTimeout, o.MemoryBudget = 1, 20*time.Second, 16<<20
+		o.MaxInFlight, o.AnswerTimeout, o.MemoryBudget = 1, 5*time.Minute, 16<<20
 	})
 	e.untilReached(t, e.later("/greeting/sync", padded("block", 1_100_000)))
 	require.Equal(t, http.StatusOK, e.post(t, "/greeting/customize", request("hi")).code)
@@ -104,6 +104,6 @@ func TestCustomizeHasItsOwnSlots(t *testing.T) {
 	began := time.Now()
 	got := e.post(t, "/greeting/customize", padded("hi", 1_100_000))
 	require.Equal(t, http.StatusTooManyRequests, got.code)
-	require.Less(t, time.Since(began), 5*time.Second)
+	require.Less(t, time.Since(began), time.Minute)
 	close(e.release)
 }

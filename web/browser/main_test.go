@@ -162,7 +162,7 @@ func eval[T any](p *tab, expression string) T {
 // until waits for a condition.
 func (p *tab) until(condition string) {
 	p.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !eval[bool](p, "!!("+condition+")"); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(3 * time.Minute); !eval[bool](p, "!!("+condition+")"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			require.Fail(p, "waited in vain", "%s\nstatus: %s\nfocus: %s\neditor: %s", condition, p.status(),
 				eval[string](p, `document.activeElement.outerHTML.slice(0, 200)`), eval[string](p, `document.querySelector(".cm-content")?.innerText ?? ""`))
