@@ -25,9 +25,9 @@ func pace[S any, P inStatus[S]](c *Conditions, old, status S) (S, time.Duration)
 	}
 	teller, tells := any(status).(interface{ IsProgressOf(old S) bool })
 	switch left := c.untilProgress(common.LastProgressTime); {
-	case tells && !teller.IsProgressOf(old):
 	case equality.Semantic.DeepEqual(old, status):
 		return old, 0
+	case tells && !teller.IsProgressOf(old):
 	case left > 0:
 		return old, left
 	}

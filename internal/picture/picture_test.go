@@ -94,10 +94,10 @@ func TestEverySampleIsDrawn(t *testing.T) {
 func TestAnEvictedPod(t *testing.T) {
 	text := play(t, []simulate.Fault{{What: simulate.Evict, Kind: "Pod", Name: "cache-1"}}, sample(t, "podset"))
 	told := description(t, text)
-	require.Contains(t, told, "0s: apply PodSet/cache.\n21s: evict Pod/cache-1.\nPodSet/cache: exists from 0s.\n"+
-		"PodSet/cache Ready: False Creating from 0s, False PodsNotReady from 1s, True Ready from 4s, False Creating from 21s, False PodsNotReady from 22s, True Ready from 25s.\n")
-	require.Contains(t, told, "Pod/cache-1: pending from 0s, scheduled from 1s, running, not ready from 2s, ready from 3s, failed Evicted from 21s, deleted at 22s.\n")
-	require.Contains(t, told, "Pod/cache-3: pending from 21s,")
+	require.Contains(t, told, "0s: apply PodSet/cache.\n22s: evict Pod/cache-1.\nPodSet/cache: exists from 0s.\n"+
+		"PodSet/cache Ready: False Creating from 0s, False PodsNotReady from 1s, True Ready from 4s, False Creating from 22s, False PodsNotReady from 23s, True Ready from 26s.\n")
+	require.Contains(t, told, "Pod/cache-1: pending from 0s, scheduled from 1s, running, not ready from 2s, ready from 3s, failed Evicted from 22s, deleted at 23s.\n")
+	require.Contains(t, told, "Pod/cache-3: pending from 22s,")
 	require.Equal(t, 1, strings.Count(text, `class="cut"`), "seventeen seconds are cut")
 	require.Contains(t, text, ">False PodsNotReady</text>")
 	require.Less(t, strings.Index(told, "cache Ready:"), strings.Index(told, "Pod/cache-0"), "conditions come first")
