@@ -156,14 +156,16 @@ func (o *Operetta) installMetacontrollerCRDs() error {
 	}
 }
 
-// StartServer starts bin/operetta-server with the arguments and environment of deploy/.
-func (o *Operetta) StartServer(ctx context.Context) error {
+// StartServer starts bin/operetta-server with the arguments and environment of deploy/, and
+// further arguments.
+func (o *Operetta) StartServer(ctx context.Context, further ...string) error {
 	args, env, err := o.shippedServer()
 	if err != nil {
 		return err
 	}
 	// At level debug the log also has a line for each request that changes nothing.
 	args = append(args, "--listen="+o.listen, "--metrics-listen="+o.health, "--drain-delay=0s", "--log-level=debug")
+	args = append(args, further...)
 	return o.Run(ctx, Program{
 		Name: OperettaServer, Path: o.file(ServerProgram), Args: args, Env: env,
 		Ready: Healthy("http://" + o.health + "/readyz"),
