@@ -29,7 +29,7 @@ func TestCalls(t *testing.T) {
 		})
 	}
 	require.False(t, t.Failed())
-	rows := []string{"what had changed since the call before\tcreated\tupdated\tdeleted\tcreated\tupdated\tdeleted"}
+	rows := []string{"what had changed since the call before\tAlways: created\tupdated\tdeleted\tNever: created\tupdated\tdeleted"}
 	for _, cause := range slices.Sorted(maps.Keys(counts)) {
 		row := cause
 		for _, n := range counts[cause] {
@@ -37,7 +37,7 @@ func TestCalls(t *testing.T) {
 		}
 		rows = append(rows, row)
 	}
-	printed(t, table("# make bench-calls: calls of the hooks for one ModelBox of one Pod, under Always and under Never", rows))
+	printed(t, table("# make bench-calls: calls of the hooks for one ModelBox of one Pod, by watchPods", rows))
 }
 
 // callsOfALife creates a ModelBox, updates and deletes it, and returns the calls in each of the three.
