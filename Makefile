@@ -273,12 +273,19 @@ endif
 keep = $(if $(KEEP),@$(GO) test -count=1 -run '^TestPage$$' ./internal/bench -keep=$(CURDIR)/bin/$(1).txt)
 
 .PHONY: bench-cluster
-bench-cluster: ## Measure COUNT=1000 ModelBoxes, and a fifth of them, on a real control plane, with Metacontroller and with an operator of controller-runtime; KEEP=1 as above
+bench-cluster: ## Measure COUNT=1000 custom resources, and a fifth of them, on a real control plane, beside an operator of controller-runtime, in half an hour; KEEP=1 writes docs/bench-cluster.txt
 	@mkdir -p bin && rm -f bin/bench-cluster.txt
 	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-cluster.txt OPERETTA_TEST_COUNT=$(or $(COUNT),1000) $(GO) test -count=1 -timeout 1h -run '^TestBench$$' ./live
-	@cd e2e && OPERETTA_TEST_CRDCOST=1 $(GO) test -count=1 -timeout 1h -v ./crdcost | grep -o 'CRDs: .*' >> $(CURDIR)/bin/bench-cluster.txt
+	@cd e2e && OPERETTA_TEST_CRDCOST=1 $(GO) test -count=1 -timeout 1h -v ./crdcost | grep -o 'CRDs: .*' | sed '1i\\' >> $(CURDIR)/bin/bench-cluster.txt
 	@cat bin/bench-cluster.txt
 	$(call keep,bench-cluster)
+
+.PHONY: bench-calls
+bench-calls: ## Count the calls of the hooks in the life of one ModelBox, by cause; KEEP=1 as above
+	@mkdir -p bin && rm -f bin/bench-calls.txt
+	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-calls.txt $(GO) test -count=1 -timeout 1h -run '^TestCalls$$' ./live
+	@cat bin/bench-calls.txt
+	$(call keep,bench-calls)
 
 .PHONY: bench-requests
 bench-requests: ## Record what make bench sends, on a real control plane

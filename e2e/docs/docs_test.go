@@ -55,7 +55,7 @@ func TestLive(t *testing.T) {
 
 	s := newSite(t)
 	count := 0
-	player := &commands.Player{Shell: s.shell, Timeout: 5 * time.Minute, Server: s.server, Log: func(c commands.Planned, printed string, took time.Duration) {
+	player := &commands.Player{Shell: s.shell, Timeout: 20 * time.Minute, Server: s.server, Log: func(c commands.Planned, printed string, took time.Duration) {
 		count++
 		t.Logf("%5.1fs  %s: %s", took.Seconds(), c.At(), c.Short())
 	}}

@@ -101,41 +101,37 @@ func median(values []float64) float64 {
 }
 
 const (
-	keptFile = "../../docs/bench.txt"
-	page     = "../../docs/performance.md"
+	keptFiles = "../../docs/"
+	page      = "../../docs/performance.md"
 )
 
-var keep = flag.String("keep", "", "file with what make bench or make bench-cluster printed, for docs/bench.txt and docs/performance.md")
+var keep = flag.String("keep", "", "file with what make bench, bench-cluster or bench-calls printed, for the file of the same name in docs/ and docs/performance.md")
 
-// section is what one of the two printed, up to the next.
+// section is what one of them printed, up to the next.
 func section(command string) *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^# ` + command + `:.*\n(?:[^#` + "`" + `\n].*\n|\n)*`)
+	return regexp.MustCompile(`(?m)^# make ` + command + `:.*\n(?:[^#` + "`" + `\n].*\n|\n)*`)
 }
 
-// TestPage: docs/performance.md has the figures of docs/bench.txt. With -keep it writes both.
+// TestPage: docs/performance.md has the figures that are kept beside it. With -keep it writes both.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(keptFile)
-	require.NoError(t, err)
 	shown, err := os.ReadFile(page)
 	require.NoError(t, err)
-	commands := []string{"make bench", "make bench-cluster"}
-	if *keep != "" {
-		printed, err := os.ReadFile(*keep)
-		require.NoError(t, err)
-		for _, command := range commands {
+	for _, command := range []string{"bench", "bench-cluster", "bench-calls"} {
+		file := keptFiles + command + ".txt"
+		if *keep != "" {
+			printed, err := os.ReadFile(*keep)
+			require.NoError(t, err)
 			if measured := section(command).Find(printed); measured != nil {
-				text = section(command).ReplaceAllLiteral(text, measured)
 				shown = section(command).ReplaceAllLiteral(shown, measured)
+				require.NoError(t, os.WriteFile(file, measured, 0o600))
+				require.NoError(t, os.WriteFile(page, shown, 0o600))
 			}
 		}
-		require.NoError(t, os.WriteFile(keptFile, text, 0o600))
-		require.NoError(t, os.WriteFile(page, shown, 0o600))
-	}
-	for _, command := range commands {
-		kept := section(command).Find(text)
+		kept, err := os.ReadFile(file)
+		require.NoError(t, err)
 		require.NotEmpty(t, kept, command)
-		require.Equal(t, string(kept), string(section(command).Find(shown)), "make bench KEEP=1 writes both")
+		require.Equal(t, string(kept), string(section(command).Find(shown)), "make %s KEEP=1 writes both", command)
 	}
 }
 

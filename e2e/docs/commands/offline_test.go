@@ -41,7 +41,7 @@ func TestOffline(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, shell.Close()) })
 	count := 0
-	player := &Player{Shell: shell, Timeout: 5 * time.Minute, Server: p.server, Log: func(c Planned, _ string, took time.Duration) {
+	player := &Player{Shell: shell, Timeout: 20 * time.Minute, Server: p.server, Log: func(c Planned, _ string, took time.Duration) {
 		count++
 		t.Logf("%5.1fs  %s: %s", took.Seconds(), c.At(), c.Short())
 	}}
