@@ -27,6 +27,28 @@ func button(text string) string {
 	return `at.matches("button") && at.textContent.trim() === ` + string(quoted)
 }
 
+// TestOvertakenRunIsPlayedAgain: an older request may reach the program last, which then refuses the
+// newest one. The page plays that again.
+func TestOvertakenRunIsPlayedAgain(t *testing.T) {
+	p := open(t, play(t, podSet), desk)
+	p.until(played)
+	eval[bool](p, `(() => {
+		const asked = window.fetch;
+		let isFirst = true;
+		window.fetch = (path, init) => {
+			if (path !== "run" || !isFirst) return asked(path, init);
+			isFirst = false;
+			return Promise.resolve(new Response("a newer request has taken its place", { status: 429 }));
+		};
+		return true;
+	})()`)
+	p.do(chromedp.Focus(chromedp.CSS(".cm-content")))
+	p.press("End", control)
+	p.write("x")
+	p.until(`document.querySelector(".problems")`)
+	p.until(played)
+}
+
 func TestKeysAreEnough(t *testing.T) {
 	p := open(t, play(t, podSet), desk)
 	p.until(`document.querySelector('[role="status"]').textContent.includes("3 of 3 Pods are ready")`)

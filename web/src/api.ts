@@ -41,13 +41,19 @@ export const schemas = () => get<Schemas>("schemas");
 
 let running: AbortController | undefined;
 
-/** play plays a scenario. It returns nothing if a later call has taken its place. */
+const pause = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
+
+/**
+ * play plays a scenario. It returns nothing if a later call has taken its place. The program lets the request
+ * that reaches it last play: an older one may overtake this one on its way, and another page may be open, so a
+ * refused one is sent again.
+ */
 export async function play(scenario: Scenario): Promise<Run | undefined> {
   running?.abort();
   const mine = (running = new AbortController());
   try {
-    const response = await post("run", scenario, mine.signal);
-    if (response.status === 429 || mine.signal.aborted) return undefined;
+    let response = await post("run", scenario, mine.signal);
+    for (; response.status === 429; response = await post("run", scenario, mine.signal)) await pause(100);
     return filled((await (await answer(response)).json()) as Partial<Run>);
   } catch (error) {
     if (mine.signal.aborted) return undefined;
