@@ -50,7 +50,7 @@ func Fuzz(f *testing.F, dir string, controllers ...metacontroller.Controller) {
 		c.Request = replaced(request, place, value)
 		start := time.Now()
 		answer, err := c.Call()
-		require.Less(t, time.Since(start), 5*time.Second+time.Duration(len(c.Request))*time.Microsecond)
+		require.Less(t, time.Since(start), time.Minute, "the hook hangs")
 		if err != nil {
 			require.Nil(t, answer.Body)
 			require.NotContains(t, err.Error(), "\n")

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,9 +51,9 @@ func TestServeDoesNotCompileTheCRDOfAKindThatIsNotChosen(t *testing.T) {
 	controllers[build].CRD = broken
 
 	serve := func(kinds string) (int, string) {
-		ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		var log bytes.Buffer
+		log := untilServing{stop: stop}
 		args := []string{"serve", "--listen=127.0.0.1:0", "--metrics-listen=127.0.0.1:0", "--drain-delay=0s", kinds}
 		code := Run(ctx, "operetta", controllers, Commands{}, args, Streams{Err: &log})
 		return code, log.String()

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -72,11 +71,25 @@ func TestVersionAndHelp(t *testing.T) {
 	require.Contains(t, text, "\nThe server alone.\n")
 }
 
+// untilServing is a log that stops the server which writes it as soon as that serves.
+type untilServing struct {
+	bytes.Buffer
+
+	stop func()
+}
+
+func (u *untilServing) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("serving")) {
+		u.stop()
+	}
+	return u.Buffer.Write(line)
+}
+
 func TestServeStopsInPeace(t *testing.T) {
 	config := write(t, "config.yaml", "listen: 127.0.0.1:0\nmetrics-listen: nowhere\ndrain-delay: 0s\nmax-in-flight: 3\nlog-format: text\n")
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var log bytes.Buffer
+	log := untilServing{stop: cancel}
 	code := Run(ctx, "operetta", hooks.All(), Commands{}, []string{"serve", "--config", config, "--metrics-listen", "127.0.0.1:0"}, Streams{nil, nil, &log})
 	require.Equal(t, ExitDone, code, log.String())
 	require.Contains(t, log.String(), "msg=serving hooks=127.0.0.1:")

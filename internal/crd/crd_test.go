@@ -87,7 +87,7 @@ func TestManyValuesAreRefusedAtOnce(t *testing.T) {
 		object := podSet(fmt.Sprintf(`{"size":1,"template":{"spec":{"containers":[%s]}}}`, strings.Repeat(container+",", containers-1)+container))
 		start := time.Now()
 		errs := schema.Validate(context.Background(), object)
-		require.Less(t, time.Since(start), 5*time.Second)
+		require.Less(t, time.Since(start), time.Minute)
 		return crd.Brief(errs)
 	}
 	require.Regexp(t, `^spec\.template\.spec\.containers\[0\]\.env.*; and \d+ more$`, validate(2))

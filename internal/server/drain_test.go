@@ -76,12 +76,12 @@ func TestDrainMovesKeptConnections(t *testing.T) {
 }
 
 func TestDrainWithoutRequestsIsQuick(t *testing.T) {
-	e := start(t, nil)
+	e := start(t, func(o *server.Options) { o.ShutdownTimeout = time.Hour })
 	e.post(t, "/greeting/sync", request("hi"))
 	stopped := time.Now()
 	e.stop()
 	require.NoError(t, <-e.ended)
-	require.Less(t, time.Since(stopped), 5*time.Second, "it does not wait for its timeout")
+	require.Less(t, time.Since(stopped), time.Minute, "it does not wait for its timeout")
 }
 
 // TestDrainEnds: a request that never ends does not hold the server for ever.

@@ -166,7 +166,7 @@ func (l *logbook) requests(t *testing.T, wanted int) []map[string]any {
 	require.Eventually(t, func() bool {
 		lines = l.all()
 		return len(lines) >= wanted
-	}, 5*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	require.Len(t, lines, wanted)
 	return lines
 }

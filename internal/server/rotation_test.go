@@ -18,7 +18,7 @@ import (
 )
 
 // rotated is how long it may take until a changed file is in use.
-const rotated = 5 * time.Second
+const rotated = time.Minute
 
 // serial returns the serial number of the server's certificate.
 func (s *secured) serial(t *testing.T) string {
