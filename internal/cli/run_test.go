@@ -73,17 +73,20 @@ func TestVersionAndHelp(t *testing.T) {
 
 // untilServing is a log that stops the server which writes it as soon as that serves.
 type untilServing struct {
-	bytes.Buffer
-
+	text bytes.Buffer
 	stop func()
 }
 
-func (u *untilServing) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("serving")) {
-		u.stop()
-	}
-	return u.Buffer.Write(line)
+func (u *untilServing) Write(part []byte) (int, error) {
+	defer func() {
+		if bytes.Contains(u.text.Bytes(), []byte("serving")) {
+			u.stop()
+		}
+	}()
+	return u.text.Write(part)
 }
+
+func (u *untilServing) String() string { return u.text.String() }
 
 func TestServeStopsInPeace(t *testing.T) {
 	config := write(t, "config.yaml", "listen: 127.0.0.1:0\nmetrics-listen: nowhere\ndrain-delay: 0s\nmax-in-flight: 3\nlog-format: text\n")
