@@ -74,13 +74,17 @@ func served(t *testing.T, path string) []figure {
 		others = append(others, startNode(t, node))
 	}
 	figures := race(t, read(t, "modelbox"), program, others...)
+	figures = append(figures, race(t, read(t, "modelbox").updated(t), program, others...)...)
 	peak := program.memory(t, "VmHWM")
-	figures = append(figures, figure{"memory, peak of that", megabytes(peak), "-", peak, 0, 60, 0})
+	figures = append(figures, figure{"memory, peak of that", megabytes(peak), "-", peak, 0, 90, 0})
 	return append(figures, race(t, read(t, "dataservice"), program, floor)...)
 }
 
 // wantedRates are what requests a second are to be, as a part of another's, and one day.
-var wantedRates = map[string][2]float64{"ModelBox floor": {1, 1.25}, "ModelBox Node": {1.1, 1.4}, "DataService floor": {0.7, 0}}
+var wantedRates = map[string][2]float64{
+	"ModelBox floor": {1, 1.25}, "ModelBox Node": {1.1, 1.4}, "DataService floor": {0.7, 0},
+	"ModelBox updated, floor": {0.8, 0}, "ModelBox updated, Node": {1.1, 0},
+}
 
 // race has each answer a request in turns.
 func race(t *testing.T, s sample, program *contestant, others ...*contestant) (figures []figure) {
@@ -129,7 +133,7 @@ func size(s sample) string {
 func calls(t *testing.T) (figures []figure) {
 	t.Helper()
 	var relative []float64 // of PodSets
-	for _, s := range []sample{read(t, "modelbox"), read(t, "dataservice"), podSet(t, 10), podSet(t, 1000), podSet(t, 5000)} {
+	for _, s := range []sample{read(t, "modelbox"), read(t, "modelbox").updated(t), read(t, "dataservice"), podSet(t, 10), podSet(t, 1000), podSet(t, 5000)} {
 		var took, valid []float64
 		var allocations float64
 		for round := range *rounds + 1 {

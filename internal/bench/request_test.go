@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,6 +46,34 @@ func read(t testing.TB, kind string) sample {
 	require.NotEqual(t, -1, i, kind)
 	s := sample{all[i].Parent.Kind, all[i], bytes.TrimSpace(body)}
 	s.converge(t)
+	return s
+}
+
+// updated returns the request about a converged custom resource whose children have the hashes of
+// another build, and which has no related objects.
+func (s sample) updated(t testing.TB) sample {
+	t.Helper()
+	var request members
+	request.read(t, s.body)
+	var groups, related map[string]members
+	require.NoError(t, json.Unmarshal(request["children"], &groups))
+	require.NoError(t, json.Unmarshal(request["related"], &related))
+	for kind := range related {
+		related[kind] = members{}
+	}
+	hash := regexp.MustCompile(`("operetta.dev/hash":")[0-9a-f]{16}"`)
+	for _, group := range groups {
+		for key, child := range group {
+			group[key] = hash.ReplaceAll(child, []byte(`${1}0123456789abcdef"`))
+		}
+	}
+	for name, part := range map[string]any{"children": groups, "related": related} {
+		text, err := json.Marshal(part)
+		require.NoError(t, err)
+		request[name] = text
+	}
+	s.name, s.body = s.name+" updated,", request.text(t)
+	require.Equal(t, 2, s.call(t).Changes.Updated)
 	return s
 }
 
