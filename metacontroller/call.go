@@ -53,6 +53,7 @@ const DefaultMaxAnswerBytes = 64 << 20
 // Validation ends soon after ctx does, with an error that wraps the cause.
 func (c Controller) CallContext(ctx context.Context, hook HookName, now time.Time, body []byte, maxAnswerBytes int64) (Answer, error) {
 	req, err := c.readRequest(hook, body)
+	defer req.release()
 	answer := Answer{Parent: req.Identity, Observed: req.children.Len(), HasRelated: len(req.related.byKind) > 0}
 	if err == nil {
 		err = givenUp(ctx)

@@ -59,20 +59,16 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 	}
 	c, req := o.call.controller, o.call.request
 	diff := Difference{EventFlags: c.eventsOf(req.Identity)}
-	if req.encoded == nil {
-		req.encoded = make(map[Object]encodedChild, len(children))
-	}
 	for _, child := range children {
 		if _, ok := child.(*kept); ok {
 			continue
 		}
 		apiVersion, kind := complete(child)
 		ref := kind + "/" + child.GetName()
-		desired, err := encode(child)
+		desired, err := req.encode(child)
 		if err != nil {
 			return diff, fmt.Errorf("child %s: %w", ref, err)
 		}
-		req.encoded[child] = desired
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
 		declared, _ := c.child(apiVersion, kind)
 		isInPlace := declared.Update == InPlace

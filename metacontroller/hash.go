@@ -46,7 +46,7 @@ func hashOf(wire []byte) string {
 // is that of [Hash].
 func Stamp(object Object) error {
 	complete(object)
-	_, err := encode(object)
+	_, _, err := encode(make([]byte, 0, 2048), object)
 	return err
 }
 
@@ -56,27 +56,29 @@ type encodedChild struct {
 	hash string
 }
 
-// encode returns the wire form of a child, and stamps the child unless it is. The hash is
+// encode appends the wire form of a child to a buffer, and stamps the child unless it is. The hash is
 // of this wire form, with zeros in the place of the hash: so it is written once.
-func encode(object Object) (encodedChild, error) {
+func encode(b []byte, object Object) ([]byte, encodedChild, error) {
 	if _, ok := object.(*kept); ok {
-		return encodedChild{}, nil
+		return b, encodedChild{}, nil
 	}
 	hash := object.GetAnnotations()[HashAnnotation]
 	isStamped := hash != ""
 	if !isStamped {
 		annotate(object, noHash)
 	}
-	wire, err := wire.AppendObject(make([]byte, 0, 2048), object)
+	start := len(b)
+	b, err := wire.AppendObject(b, object)
 	if err != nil {
-		return encodedChild{}, err
+		return b[:start], encodedChild{}, err
 	}
+	wire := b[start:len(b):len(b)]
 	if !isStamped {
 		hash = hashOf(wire)
 		annotate(object, hash)
 		copy(rawjson.Lookup(wire, "metadata", "annotations", HashAnnotation)[1:], hash) // behind the quotation mark
 	}
-	return encodedChild{wire, hash}, nil
+	return b, encodedChild{wire, hash}, nil
 }
 
 // annotate sets the hash of an object, whose annotations may be shared.

@@ -21,13 +21,13 @@ func TestStampIsWrittenOnce(t *testing.T) {
 	child.Data = map[string]string{HashAnnotation: noHash}
 	child.Annotations = map[string]string{"a": "b"}
 	shared := child.Annotations
-	desired, err := encode(child)
+	_, desired, err := encode(nil, child)
 	require.NoError(t, err)
 	require.NotEqual(t, noHash, desired.hash)
 	require.JSONEq(t, `{"apiVersion":"v1","kind":"ConfigMap","data":{"operetta.dev/hash":"`+noHash+`"},
 		"metadata":{"name":"a","annotations":{"a":"b","operetta.dev/hash":"`+desired.hash+`"}}}`, string(desired.wire))
 	require.NotContains(t, shared, HashAnnotation, "annotations may be shared")
-	again, err := encode(child)
+	_, again, err := encode(nil, child)
 	require.NoError(t, err)
 	require.Equal(t, desired, again)
 	other := configMap("a")

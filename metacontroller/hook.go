@@ -44,7 +44,8 @@ func Sync[P, S any](sync func(parent *P, observed Observed) (Result[S], error)) 
 			if err := decode(req.parent.raw, parent); err != nil {
 				return nil, badRequest("the parent cannot be decoded: %s", err)
 			}
-			return resolve(sync(parent, observed))
+			result, err := sync(parent, observed)
+			return resolve(req, result, err)
 		},
 	}
 }
@@ -76,7 +77,7 @@ func Finalize[P, S any](finalize func(parent *P, observed Observed) (Result[S], 
 			if err != nil {
 				return finalizeAll(req, observed)
 			}
-			return resolve(result, nil)
+			return resolve(req, result, nil)
 		},
 	}
 }
@@ -103,11 +104,19 @@ func Customize[P any](customize func(parent *P) ([]Rule, error)) Hook {
 	}
 }
 
-func resolve[S any](result Result[S], err error) (*outcome, error) {
+func resolve[S any](req *request, result Result[S], err error) (*outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := wire.AppendStatus(make([]byte, 0, 1024), result.Status)
+	var status []byte
+	err = req.appendWith(func(b []byte) ([]byte, error) {
+		all, err := wire.AppendStatus(b, result.Status)
+		if err != nil {
+			return b, err
+		}
+		status = all[len(b):]
+		return all, nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("the status cannot be encoded: %w", err)
 	}

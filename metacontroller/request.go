@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -34,7 +35,48 @@ type request struct {
 	finalizing bool
 	controller []byte // Metacontroller's configuration, which is not checked; nil for none
 
-	encoded map[Object]encodedChild // what [Observed.Compare] has encoded
+	encoded map[Object]encodedChild // desired children
+	buffer  *[]byte                 // has what is encoded, until release
+}
+
+// buffers have the parts of answers until those are put together.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// mostKept is the size of the largest buffer that is kept for other requests.
+const mostKept = 256 << 10
+
+// appendWith appends to the buffer of the request. What was appended before stays where it is.
+func (req *request) appendWith(add func(b []byte) ([]byte, error)) (err error) {
+	if req.buffer == nil {
+		req.buffer = buffers.Get().(*[]byte)
+	}
+	*req.buffer, err = add(*req.buffer)
+	return err
+}
+
+// release ends the use of all that was encoded.
+func (req *request) release() {
+	if req.buffer != nil && cap(*req.buffer) <= mostKept {
+		*req.buffer = (*req.buffer)[:0]
+		buffers.Put(req.buffer)
+	}
+	req.buffer, req.encoded = nil, nil
+}
+
+// encode returns a desired child in its wire form.
+func (req *request) encode(child Object) (desired encodedChild, err error) {
+	err = req.appendWith(func(b []byte) ([]byte, error) {
+		b, desired, err = encode(b, child)
+		return b, err
+	})
+	if err != nil {
+		return desired, err
+	}
+	if req.encoded == nil {
+		req.encoded = map[Object]encodedChild{}
+	}
+	req.encoded[child] = desired
+	return desired, nil
 }
 
 // readRequest reads a request and checks that every object in it has a unique

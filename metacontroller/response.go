@@ -138,7 +138,7 @@ func (req *request) wire(object Object, declared Child) ([]byte, error) {
 	if known, ok := req.encoded[object]; ok {
 		return known.wire, nil
 	}
-	desired, err := encode(object)
+	desired, err := req.encode(object)
 	return desired.wire, err
 }
 

@@ -29,10 +29,10 @@ type toldPod struct {
 // told returns a status as it leaves a hook.
 func told(t *testing.T, status toldStatus) (clean toldStatus, length int) {
 	t.Helper()
-	out, err := resolve(Result[toldStatus]{Status: status}, nil)
+	out, err := resolve(&request{}, Result[toldStatus]{Status: status}, nil)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(out.status, &clean), "%s", out.status)
-	again, err := resolve(Result[toldStatus]{Status: clean}, nil)
+	again, err := resolve(&request{}, Result[toldStatus]{Status: clean}, nil)
 	require.NoError(t, err)
 	require.Equal(t, string(out.status), string(again.status), "what is clean stays as it is")
 	return clean, len(out.status)

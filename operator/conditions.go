@@ -63,6 +63,7 @@ type Conditions struct {
 // timeouts would not end until then, and so does none, which the API server would refuse.
 func NewConditions(old []metav1.Condition, generation int64, now time.Time) *Conditions {
 	c := &Conditions{old: slices.Clone(old), generation: generation, now: metav1.NewTime(now.UTC().Truncate(time.Second))}
+	c.list = make([]metav1.Condition, 0, len(old)+2)
 	for i := range c.old {
 		if at := c.old[i].LastTransitionTime; at.IsZero() || at.After(c.now.Time) {
 			c.old[i].LastTransitionTime, c.isRepaired = c.now, true
@@ -82,11 +83,15 @@ func (c *Conditions) Set(conditionType string, status metav1.ConditionStatus, re
 }
 
 func (c *Conditions) set(conditionType string, status metav1.ConditionStatus, reason, message string, since metav1.Time) {
-	meta.RemoveStatusCondition(&c.list, conditionType)
-	c.list = append(c.list, metav1.Condition{
+	condition := metav1.Condition{
 		Type: conditionType, Status: status, Reason: reason, Message: message,
 		LastTransitionTime: since, ObservedGeneration: c.generation,
-	})
+	}
+	if known := c.Find(conditionType); known != nil {
+		*known = condition
+		return
+	}
+	c.list = append(c.list, condition)
 }
 
 // Find returns a condition that has been set, or nil.

@@ -5,7 +5,9 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"math/bits"
 )
 
 // Members calls visit with the key and the raw value of each member of a JSON
@@ -94,18 +96,34 @@ func skipSpace(raw []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that starts at i.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// zeros has the highest bit of the first byte of x that is zero, and of none before it.
+func zeros(x uint64) uint64 { return (x - ones) &^ x & highs }
+
+// skipString returns the index after the string that starts at i. It looks at eight bytes at a
+// time: what was applied last is a long string of short parts between escapes.
 func skipString(raw []byte, i int) int {
-	begin := i + 1
-	end := begin + bytes.IndexByte(raw[begin:], '"')
-	for {
-		escape := bytes.IndexByte(raw[begin:end], '\\')
-		if escape < 0 {
-			return end + 1
+	for i++; ; {
+		for i+8 <= len(raw) {
+			word := binary.LittleEndian.Uint64(raw[i:])
+			special := zeros(word^'"'*ones) | zeros(word^'\\'*ones)
+			if special != 0 {
+				i += bits.TrailingZeros64(special) / 8
+				break
+			}
+			i += 8
 		}
-		if begin += escape + 2; begin > end { // the backslash escapes the quotation mark
-			end = begin + bytes.IndexByte(raw[begin:], '"')
+		switch raw[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
 		}
+		i++
 	}
 }
 

@@ -16,7 +16,10 @@ type Target struct {
 	fields map[string][]int // paths of indexes by names in JSON
 }
 
-var fieldsByType sync.Map // of reflect.Type to map[string][]int
+var (
+	fieldsByType sync.Map // of reflect.Type to map[string][]int
+	withMembers  sync.Map // of reflect.Type to bool
+)
 
 // TargetOf returns the target for a struct, which must be addressable.
 func TargetOf(into reflect.Value) Target {
@@ -79,6 +82,11 @@ var (
 
 // HasMembers reports whether a type is a struct that is decoded member by member.
 func HasMembers(t reflect.Type) bool {
+	if known, ok := withMembers.Load(t); ok {
+		return known.(bool)
+	}
 	pointer := reflect.PointerTo(t)
-	return t.Kind() == reflect.Struct && !pointer.Implements(unmarshaler) && !pointer.Implements(unmarshalerFrom)
+	has := t.Kind() == reflect.Struct && !pointer.Implements(unmarshaler) && !pointer.Implements(unmarshalerFrom)
+	withMembers.Store(t, has)
+	return has
 }

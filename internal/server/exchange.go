@@ -71,13 +71,13 @@ func (e *exchange) level() slog.Level {
 
 func (e *exchange) attributes(r *http.Request, took time.Duration) []slog.Attr {
 	parent := &e.answer.Parent
-	attributes := []slog.Attr{
+	attributes := append(make([]slog.Attr, 0, 20), // there are hardly ever more
 		slog.String("kind", e.kind), slog.String("hook", string(e.hook)),
 		slog.String("namespace", cut(parent.Namespace)), slog.String("name", cut(parent.Name)),
 		slog.String("uid", cut(string(parent.UID))), slog.Int64("generation", parent.Generation),
 		slog.Int("status", e.status), slog.Float64("duration", took.Seconds()),
 		slog.Int("childrenIn", e.answer.Observed), slog.Int("childrenOut", len(e.answer.Children)),
-	}
+	)
 	if changes := e.answer.Changes; changes.Any() || changes.Withheld > 0 {
 		attributes = append(attributes, slog.Int("created", changes.Created), slog.Int("updated", changes.Updated),
 			slog.Int("removed", changes.Removed), slog.Int("withheld", changes.Withheld), slog.Bool("statusChanged", changes.Status))

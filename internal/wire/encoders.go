@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"sync"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -24,6 +25,7 @@ var (
 	intOrStringType = reflect.TypeFor[intstr.IntOrString]()
 	textsType       = reflect.TypeFor[map[string]string]()
 	conditionType   = reflect.TypeFor[metav1.Condition]()
+	timeType        = reflect.TypeFor[metav1.Time]()
 	isZeroType      = reflect.TypeFor[interface{ IsZero() bool }]()
 
 	encoders sync.Map // of reflect.Type to encoder
@@ -39,11 +41,28 @@ func encoderOf(t reflect.Type) encoder {
 	return made
 }
 
+// laterEncoderOf is encoderOf, which it asks once: when the encoder is needed, for a type may
+// have itself in it.
+func laterEncoderOf(t reflect.Type) func() encoder {
+	return sync.OnceValue(func() encoder { return encoderOf(t) })
+}
+
 func newEncoder(t reflect.Type) encoder {
 	pointer := reflect.PointerTo(t)
 	switch {
-	case t.Kind() == reflect.Interface, t.Kind() == reflect.Pointer:
-		return (*writer).pointer
+	case t.Kind() == reflect.Interface:
+		return func(w *writer, v reflect.Value, _ bool) (bool, error) {
+			if v.IsNil() {
+				return false, nil
+			}
+			return w.value(v.Elem(), true)
+		}
+	case t.Kind() == reflect.Pointer:
+		return pointerTo(laterEncoderOf(t.Elem()))
+	case t == intOrStringType:
+		return intOrString
+	case t == timeType:
+		return timestamp
 	case t == numberType:
 		return marshal
 	case pointer.Implements(marshalerType):
@@ -72,7 +91,7 @@ func newEncoder(t reflect.Type) encoder {
 		if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 && !reflect.PointerTo(t.Elem()).Implements(marshalerType) {
 			return base64Bytes
 		}
-		return (*writer).list
+		return listOf(laterEncoderOf(t.Elem()))
 	default:
 		return scalar
 	}
@@ -111,12 +130,45 @@ func base64Bytes(w *writer, v reflect.Value, meant bool) (bool, error) {
 	return true, nil
 }
 
-// marshaler writes a value with its own encoder, such as a quantity or a
-// time. The zero values are null, or 0 in the case of IntOrString. What the encoder
-// returns may be a text from a spec, as of a [json.RawMessage]: one that is no value
+// intOrString and timestamp write what the encoders of the two types would. A port that is 0
+// means nothing, and neither does a zero time.
+func intOrString(w *writer, v reflect.Value, meant bool) (bool, error) {
+	switch value := pointerIn[intstr.IntOrString](v); {
+	case !meant && *value == intstr.IntOrString{}:
+		return false, nil
+	case value.Type == intstr.Int:
+		w.b = strconv.AppendInt(w.b, int64(value.IntVal), 10)
+	case value.Type == intstr.String:
+		w.b = AppendString(w.b, value.StrVal)
+	default:
+		return marshaler(w, v, meant)
+	}
+	return true, nil
+}
+
+func timestamp(w *writer, v reflect.Value, _ bool) (bool, error) {
+	value := pointerIn[metav1.Time](v)
+	if value.IsZero() {
+		return false, nil
+	}
+	w.b = append(value.UTC().AppendFormat(append(w.b, '"'), time.RFC3339), '"')
+	return true, nil
+}
+
+// pointerIn returns a pointer to what a value holds, or to a copy.
+func pointerIn[T any](v reflect.Value) *T {
+	if v.CanAddr() {
+		return v.Addr().Interface().(*T)
+	}
+	value := v.Interface().(T)
+	return &value
+}
+
+// marshaler writes a value with its own encoder, such as a quantity. The zero values are null.
+// What the encoder returns may be a text from a spec, as of a [json.RawMessage]: one that is no value
 // in JSON could end the object that it is in and begin another.
 func marshaler(w *writer, v reflect.Value, meant bool) (bool, error) {
-	if !meant && (v.Type() == intOrStringType && v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0) {
+	if !meant && v.Kind() == reflect.Slice && v.Len() == 0 {
 		return false, nil
 	}
 	text, err := withMethods[json.Marshaler](v).MarshalJSON()
@@ -163,6 +215,7 @@ type field struct {
 	omitempty bool
 	isZero    func(reflect.Value) bool // what omitzero leaves out, of a type that tells
 	isReason  bool                     // of a condition
+	encoder   func() encoder
 }
 
 func fieldsOf(t reflect.Type) []field {
@@ -171,6 +224,7 @@ func fieldsOf(t reflect.Type) []field {
 		fields = append(fields, field{
 			name: f.Name, key: append(AppendString(nil, f.Name), ':'), index: f.Index, omitempty: f.OmitEmpty,
 			isZero: isZeroOf(f), isReason: t == conditionType && f.Name == "reason",
+			encoder: laterEncoderOf(f.Type),
 		})
 	}
 	return fields

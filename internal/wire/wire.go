@@ -75,21 +75,28 @@ func (w *writer) value(v reflect.Value, meant bool) (written bool, err error) {
 	if !v.IsValid() {
 		return false, nil
 	}
+	return w.with(encoderOf(v.Type()), v, meant)
+}
+
+// with is value where the encoder is known.
+func (w *writer) with(encode encoder, v reflect.Value, meant bool) (written bool, err error) {
 	if w.depth == mostNested {
 		return false, ErrNested
 	}
 	w.depth++
-	written, err = encoderOf(v.Type())(w, v, meant)
+	written, err = encode(w, v, meant)
 	w.depth--
 	return written, err
 }
 
-// pointer writes what a pointer or an interface holds.
-func (w *writer) pointer(v reflect.Value, _ bool) (bool, error) {
-	if v.IsNil() {
-		return false, nil
+// pointerTo returns the encoder of pointers.
+func pointerTo(encoder func() encoder) encoder {
+	return func(w *writer, v reflect.Value, _ bool) (bool, error) {
+		if v.IsNil() {
+			return false, nil
+		}
+		return w.with(encoder(), v.Elem(), true)
 	}
-	return w.value(v.Elem(), true)
 }
 
 // structure is the encoder of a struct.
@@ -108,7 +115,7 @@ func (s structure) write(w *writer, v reflect.Value, meant bool) (bool, error) {
 		}
 		before := w.member(start)
 		w.b = append(w.b, f.key...)
-		if written, err := w.value(value, false); err != nil {
+		if written, err := w.with(f.encoder(), value, false); err != nil {
 			return false, fmt.Errorf("%s: %w", f.name, err)
 		} else if !written {
 			w.b = w.b[:before]
@@ -188,25 +195,28 @@ func (w *writer) close(start int, meant bool) bool {
 	return true
 }
 
-func (w *writer) list(v reflect.Value, meant bool) (bool, error) {
-	if v.Len() == 0 && !meant {
-		return false, nil
+// listOf returns the encoder of lists.
+func listOf(encoder func() encoder) encoder {
+	return func(w *writer, v reflect.Value, meant bool) (bool, error) {
+		if v.Len() == 0 && !meant {
+			return false, nil
+		}
+		w.b = append(w.b, '[')
+		for i := range v.Len() {
+			if i > 0 {
+				w.b = append(w.b, ',')
+			}
+			written, err := w.with(encoder(), v.Index(i), true)
+			if err != nil {
+				return false, fmt.Errorf("[%d]: %w", i, err)
+			}
+			if !written {
+				return false, fmt.Errorf("[%d] is null", i)
+			}
+		}
+		w.b = append(w.b, ']')
+		return true, nil
 	}
-	w.b = append(w.b, '[')
-	for i := range v.Len() {
-		if i > 0 {
-			w.b = append(w.b, ',')
-		}
-		written, err := w.value(v.Index(i), true)
-		if err != nil {
-			return false, fmt.Errorf("[%d]: %w", i, err)
-		}
-		if !written {
-			return false, fmt.Errorf("[%d] is null", i)
-		}
-	}
-	w.b = append(w.b, ']')
-	return true, nil
 }
 
 // text appends a string as JSON. In a status it is made printable.
