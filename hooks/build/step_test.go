@@ -54,7 +54,7 @@ func TestStepThatIsStoppedHasNotEndedWell(t *testing.T) {
 	program := `trap 'echo stopped >>"$0"; exit 0' TERM; sleep 0.5; echo begun >"$0"; while :; do sleep 0.1; done`
 	command := exec.Command("/bin/sh", "-c", stepScript, "step", "60", "continue", "/bin/sh", "-c", program, file)
 	require.NoError(t, command.Start())
-	require.Eventually(t, func() bool { text, _ := os.ReadFile(file); return string(text) == "begun\n" }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { text, _ := os.ReadFile(file); return string(text) == "begun\n" }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, command.Process.Signal(syscall.SIGTERM))
 	require.Error(t, command.Wait())
 	require.Equal(t, 143, command.ProcessState.ExitCode())

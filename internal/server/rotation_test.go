@@ -36,8 +36,8 @@ func TestCredentialsRotateUnderLoad(t *testing.T) {
 	s := startSecured(t, func(*server.CredentialFiles) {}, nil)
 	nextClients := certtest.NewAuthority(t, "next clients")
 	oldPair, newPair := s.clients.Client(t, time.Hour, "metacontroller"), nextClients.Client(t, time.Hour, "metacontroller")
-	var current atomic.Pointer[caller]
-	current.Store(s.caller(t, &oldPair, oldToken))
+	current := s.caller(t, &oldPair, oldToken)
+	var use sync.RWMutex // of current: no request is in flight while it changes
 	stop, failed := make(chan struct{}), make(chan string, 100)
 	var load sync.WaitGroup
 	var count atomic.Int64
@@ -49,10 +49,12 @@ func TestCredentialsRotateUnderLoad(t *testing.T) {
 					return
 				case <-time.After(20 * time.Millisecond): // leaves the processor to other tests
 				}
-				got, _, err := current.Load().ask(http.MethodPost, "/greeting/sync", request("hi"))
+				use.RLock()
+				got, _, err := current.ask(http.MethodPost, "/greeting/sync", request("hi"))
 				if count.Add(1); count.Load()%20 == 0 {
-					current.Load().CloseIdleConnections() // so that some requests use new connections
+					current.CloseIdleConnections() // so that some requests use new connections
 				}
+				use.RUnlock()
 				if err != nil || got.code != http.StatusOK {
 					select {
 					case failed <- got.body + errorText(err):
@@ -70,8 +72,10 @@ func TestCredentialsRotateUnderLoad(t *testing.T) {
 	s.files.Replace(t, both)
 	next := s.caller(t, &newPair, newToken)
 	require.Eventually(t, func() bool { return s.serial(t) != before && next.sync(t, "hi").code == http.StatusOK }, rotated, 50*time.Millisecond)
-	stale := current.Swap(next)
-	time.Sleep(200 * time.Millisecond) // for requests in flight with the old credentials
+	use.Lock()
+	stale := current
+	current = next
+	use.Unlock()
 
 	onlyNew := contents(t, s.authority, nextClients)
 	onlyNew["token"] = []byte(newToken)

@@ -60,7 +60,7 @@ const template = `template: {metadata: {labels: {a: b}}, spec: {restartPolicy: P
 // with little memory.
 func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
 	needsLoad(t)
-	const megabytes, seconds = 300, 60
+	const megabytes, seconds = 300, 600
 	path := binary(t)
 
 	recordings := t.TempDir()

@@ -104,7 +104,7 @@ func TestWhyWatches(t *testing.T) {
 	}
 	copyTo(dumpOf(t, sample, "--fail=Deployment/sentiment"))
 	ready := dumpOf(t, sample)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	out := writerFunc(func(text string) {
 		switch {

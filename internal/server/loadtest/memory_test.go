@@ -31,7 +31,7 @@ func TestFloods(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, body := start(t), c.body()
 			ctx, stop := context.WithCancel(t.Context())
-			honest := &tally{most: 5 * time.Second}
+			honest := &tally{}
 			var asking sync.WaitGroup
 			asking.Go(func() {
 				client, small := client(t), podSet(3, 3, "")
@@ -65,7 +65,7 @@ func TestHonestRequestsAllEndWell(t *testing.T) {
 	started := time.Now()
 	for range times {
 		group.Go(func() {
-			for time.Since(started) < time.Minute {
+			for time.Since(started) < hang {
 				got, err := post(t.Context(), client, "http://"+p.hooks+"/podset/sync", body)
 				switch {
 				case err == nil && got.code == http.StatusOK:
@@ -84,6 +84,6 @@ func TestHonestRequestsAllEndWell(t *testing.T) {
 	}
 	group.Wait()
 	t.Logf("after %s: %d answered, %d times 429, %d times something else", time.Since(started), answered.Load(), refused.Load(), failed.Load())
-	require.EqualValues(t, times, answered.Load(), "all within a minute")
+	require.EqualValues(t, times, answered.Load())
 	p.requireAlive(t)
 }

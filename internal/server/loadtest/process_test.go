@@ -148,7 +148,7 @@ func (p *process) end(t *testing.T) {
 	select {
 	case err := <-p.ended:
 		p.ended <- err
-	case <-time.After(10 * time.Second):
+	case <-time.After(hang):
 	}
 	if p.cgroup != "" {
 		require.Eventually(t, func() bool { return os.Remove(p.cgroup) == nil }, 5*time.Second, 10*time.Millisecond)

@@ -67,10 +67,10 @@ func TestRollingRestartLosesNoRequest(t *testing.T) {
 		case err := <-old.ended:
 			old.ended <- err
 			require.NoError(t, err)
-		case <-time.After(drainDelay + 5*time.Second):
+		case <-time.After(hang):
 			require.Fail(t, "the drain does not end")
 		}
-		require.Eventually(t, func() bool { return in.connections(replicas[i].hooks) > 0 }, 5*time.Second, 10*time.Millisecond, "its successor is asked")
+		require.Eventually(t, func() bool { return in.connections(replicas[i].hooks) > 0 }, hang, 10*time.Millisecond, "its successor is asked")
 	}
 	stopped.Store(true)
 	group.Wait()
@@ -78,5 +78,5 @@ func TestRollingRestartLosesNoRequest(t *testing.T) {
 	failures.Range(func(at, failure any) bool { lost[at] = failure; return true })
 	t.Logf("answers: %d x 200", answers[http.StatusOK].Load())
 	require.Empty(t, slices.Collect(maps.Values(lost)))
-	require.Greater(t, answers[http.StatusOK].Load(), int32(1000))
+	require.NotZero(t, answers[http.StatusOK].Load())
 }

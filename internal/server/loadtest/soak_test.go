@@ -119,7 +119,7 @@ func soakRequests(t *testing.T) []soakRequest {
 func soak(ctx context.Context, t *testing.T, p *process, seed int, requests []soakRequest, codes *[600]atomic.Int64) {
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	for own := client(t); ctx.Err() == nil; {
-		request, patience := requests[random.IntN(len(requests))], 10*time.Second
+		request, patience := requests[random.IntN(len(requests))], hang
 		if random.IntN(100) == 0 {
 			patience = time.Duration(random.IntN(20)) * time.Millisecond
 		}
