@@ -101,14 +101,24 @@ func (r *Reader) Create(ctx context.Context, kind, namespace string, object map[
 	return err
 }
 
-// DeleteAll deletes the objects of a kind in a namespace; the garbage collector deletes their children.
+// DeleteAll deletes the objects of a kind in a namespace one by one, as kubectl does: a single request for
+// all of them ends after the API server's minute. The garbage collector deletes their children.
 func (r *Reader) DeleteAll(ctx context.Context, kind, namespace string) error {
 	resource, err := r.resource(kind, namespace)
 	if err != nil {
 		return err
 	}
+	list, err := resource.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
 	background := metav1.DeletePropagationBackground
-	return resource.DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{})
+	for _, object := range list.Items {
+		if err := resource.Delete(ctx, object.GetName(), metav1.DeleteOptions{PropagationPolicy: &background}); err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // List returns the objects of some kinds, separated by commas. No namespace stands

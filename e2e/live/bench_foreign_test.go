@@ -108,7 +108,7 @@ func measureBuilds(t *testing.T, count int) {
 	w.deleteAll(builds, count)
 }
 
-// deleteAll deletes custom resources faster than kubectl.
+// deleteAll deletes custom resources, and waits for their Pods.
 func (w *world) deleteAll(kind string, count int) {
 	w.Helper()
 	require.NoError(w, objects.DeleteAll(w.Context(), kind, w.ns))
