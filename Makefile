@@ -20,7 +20,7 @@ TIMEOUT       := 30m
 NEVER_SHORT   := . ./internal/gotest ./internal/server/loadtest
 # Tested by make load, and of the command line the tests that call needsLoad.
 ELSEWHERE     := ./internal/server/loadtest
-NEED_LOAD      = $(shell sed -n '/^func Test/h; /needsLoad(t)$$/{x; s/^func \(Test[A-Za-z0-9_]*\).*/\1/p;}' internal/cli/*_test.go internal/cli/*/*_test.go)
+NEED_LOAD      = $(shell sed -n '/^func Test/h; /needsLoad(t)$$/{x; s/^func \(Test[A-Za-z0-9_]*\).*/\1/p;}' internal/cli/*_test.go internal/lab/commands/*_test.go)
 space         := $(subst ,, )
 comma         := ,
 
@@ -161,7 +161,7 @@ endif
 
 # Those that mostly wait and those that mostly compute, at the same time. What waits
 # among the latter begins, for at the end nothing would compute meanwhile.
-WAITS         := ./internal/cli ./internal/cli/workbench
+WAITS         := ./internal/cli ./internal/lab/commands
 .PHONY: unit-race unit-others unit-examples
 unit-race:
 	@$(GOTEST) -short $(RACE) -parallel 4 $(addprefix ./,$(CONCURRENT))
@@ -177,7 +177,7 @@ test-examples: ## Test Metacontroller's examples, written with Operetta
 .PHONY: load
 load: ## Send the built binary more than it can take, within the memory limit that deploy/ sets
 	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) ./internal/server/loadtest
-	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) -run '^($(subst $(space),|,$(strip $(NEED_LOAD))))$$' ./internal/cli/...
+	@OPERETTA_TEST_LOAD=1 $(GOTEST) -count=1 -timeout $(TIMEOUT) -run '^($(subst $(space),|,$(strip $(NEED_LOAD))))$$' ./internal/cli ./internal/lab/commands
 
 .PHONY: cover
 cover: ## The whole of the tests that need no cluster; those of the hooks and the protocol must reach enough of both
@@ -315,7 +315,7 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 
 .PHONY: page
 page: page-tools ## Build the page of operetta play from web/, and take the README's picture of it (needs npm and Chromium)
-	cd web && $(GO) run . ../internal/play/page
+	cd web && $(GO) run . ../internal/lab/page/page
 	cd web && $(GO) test -count=1 ./browser -run '^TestPicture$$' -update
 
 # What builds the page, from package-lock.json, and a browser to look at it. Where a machine cannot
@@ -332,7 +332,7 @@ page-tools:
 golden: ## Rewrite the expected outputs below testdata and the pictures of docs/; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	$(GO) test ./internal/cli/workbench -run '^TestPicturesOfTheDocs$$' -update
+	$(GO) test ./internal/lab/commands -run '^TestPicturesOfTheDocs$$' -update
 	@git --no-pager diff --stat -- testdata examples/testdata docs/images
 
 .PHONY: clean

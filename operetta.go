@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/operetta-dev/operetta/internal/cli"
-	"github.com/operetta-dev/operetta/internal/cli/workbench"
+	"github.com/operetta-dev/operetta/internal/lab/commands"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -20,5 +20,5 @@ import (
 // line. The program's own name stands in what it prints.
 func Main(controllers ...metacontroller.Controller) {
 	streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-	os.Exit(workbench.Run(context.Background(), cli.NameOf(os.Args[0]), controllers, os.Args[1:], streams))
+	os.Exit(commands.Run(context.Background(), cli.NameOf(os.Args[0]), controllers, os.Args[1:], streams))
 }

@@ -19,7 +19,7 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
-	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/internal/lab/write/manifests"
 	"github.com/operetta-dev/operetta/internal/record"
 )
 

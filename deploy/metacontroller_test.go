@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/manifests"
+	"github.com/operetta-dev/operetta/internal/lab/write/manifests"
 )
 
 // admits reports whether a rule of a NetworkPolicy admits a Pod of a namespace.

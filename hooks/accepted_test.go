@@ -13,8 +13,8 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/explore"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -62,7 +62,7 @@ type written struct {
 
 // play plays a world until it is at rest, or nothing where the CRD refuses the
 // custom resource.
-func (w written) play(ask func(simulate.Asked) error) *simulate.World {
+func (w written) play(ask func(player.Asked) error) *player.World {
 	world := newPlainWorld()
 	if !applied(world, w.before) {
 		return nil
@@ -82,11 +82,11 @@ func (w written) play(ask func(simulate.Asked) error) *simulate.World {
 	return world
 }
 
-func newPlainWorld() *simulate.World {
-	return simulate.New(simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...), MaxSteps: 100})
+func newPlainWorld() *player.World {
+	return player.New(player.Options{Controllers: hooks.All(), Call: player.Direct(hooks.All()...), MaxSteps: 100})
 }
 
-func applied(world *simulate.World, objects [][]byte) bool {
+func applied(world *player.World, objects [][]byte) bool {
 	for _, object := range objects {
 		if world.Apply(object) != nil {
 			return false
@@ -106,13 +106,13 @@ type acceptance struct {
 
 // trial is a child that is asked for, with the first spec that leads to it.
 type trial struct {
-	simulate.Asked
+	player.Asked
 	spec    written
 	refused []string
 }
 
 // add notes what is asked for, once.
-func (a *acceptance) add(spec written, asked simulate.Asked) {
+func (a *acceptance) add(spec written, asked player.Asked) {
 	if key := keyOf(asked); a.known[key] == nil {
 		one := &trial{Asked: asked, spec: spec}
 		a.known[key] = one
@@ -120,7 +120,7 @@ func (a *acceptance) add(spec written, asked simulate.Asked) {
 	}
 }
 
-func keyOf(asked simulate.Asked) string {
+func keyOf(asked player.Asked) string {
 	text, err := json.Marshal(asked.Desired.Object)
 	if err != nil {
 		panic(err) // it was JSON when it came
@@ -129,7 +129,7 @@ func keyOf(asked simulate.Asked) string {
 }
 
 // likeOf returns the content of a child, which is refused under any name.
-func likeOf(asked simulate.Asked) string {
+func likeOf(asked player.Asked) string {
 	child := asked
 	child.Desired = asked.Desired.DeepCopy()
 	child.Desired.SetName("")
@@ -161,14 +161,14 @@ func (a *acceptance) addCases(t *testing.T, controller metacontroller.Controller
 		}
 		for _, child := range parsed(t, answer.Body)["children"].([]any) {
 			if child := child.(map[string]any); !observed[corpus.Ref(child)] { // of which a case tells no more than what it is about
-				a.add(written{name: c.Name}, simulate.Asked{New: true, Desired: completed(child)})
+				a.add(written{name: c.Name}, player.Asked{New: true, Desired: completed(child)})
 			}
 		}
 	}
 }
 
 // completed returns a child of an answer with a namespace.
-func completed(child map[string]any) simulate.Object {
+func completed(child map[string]any) player.Object {
 	object := (&unstructured.Unstructured{Object: child}).DeepCopy()
 	object.SetNamespace(cmp.Or(object.GetNamespace(), "default"))
 	return object
@@ -186,8 +186,8 @@ func (a *acceptance) addSamples(t *testing.T, controller metacontroller.Controll
 
 // play plays a spec, notes what is asked for and the errors of hooks, and reports
 // whether the spec is admitted.
-func (a *acceptance) play(spec written, more func(simulate.Asked)) bool {
-	world := spec.play(func(asked simulate.Asked) error {
+func (a *acceptance) play(spec written, more func(player.Asked)) bool {
+	world := spec.play(func(asked player.Asked) error {
 		a.add(spec, asked)
 		if more != nil {
 			more(asked)
@@ -200,7 +200,7 @@ func (a *acceptance) play(spec written, more func(simulate.Asked)) bool {
 	a.specs++
 	for _, step := range world.Steps {
 		for _, event := range step.Events {
-			if event.Verb == simulate.Failed && strings.Contains(event.Detail, " hook: ") {
+			if event.Verb == player.Failed && strings.Contains(event.Detail, " hook: ") {
 				a.findings = append(a.findings, spec.name+": "+event.Detail)
 				return true
 			}
@@ -211,11 +211,11 @@ func (a *acceptance) play(spec written, more func(simulate.Asked)) bool {
 
 // addEdits adds what the edits of the scenario of a kind ask for, and returns what
 // the scenario without an edit asks for.
-func (a *acceptance) addEdits(t *testing.T, controller metacontroller.Controller) []simulate.Asked {
-	s := scenario(t, controller.Name(), simulate.DynamicApply)
-	var base []simulate.Asked
+func (a *acceptance) addEdits(t *testing.T, controller metacontroller.Controller) []player.Asked {
+	s := scenario(t, controller.Name(), player.DynamicApply)
+	var base []player.Asked
 	spec := written{name: s.Name, objects: s.Objects}
-	require.True(t, a.play(spec, func(asked simulate.Asked) { base = append(base, asked) }))
+	require.True(t, a.play(spec, func(asked player.Asked) { base = append(base, asked) }))
 	for _, edit := range editsToTry(t, s) {
 		if !s.Admits(edit.Object()) {
 			continue

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -45,16 +45,16 @@ func (a *acceptance) post(one *trial) error {
 
 // tryLive tries what is updated, beside the children of the scenario without an
 // edit, and returns how much that is.
-func (a *acceptance) tryLive(t *testing.T, base []simulate.Asked) int {
+func (a *acceptance) tryLive(t *testing.T, base []player.Asked) int {
 	var list []*trial
 	for _, one := range a.trials {
 		if !one.New {
 			list = append(list, one)
 		}
 	}
-	a.beside(t, base, simulate.DynamicApply, func(live map[simulate.Ref]simulate.Object) {
+	a.beside(t, base, player.DynamicApply, func(live map[player.Ref]player.Object) {
 		try(t, list, func(one *trial) {
-			before := live[simulate.RefOf(one.Desired)]
+			before := live[player.RefOf(one.Desired)]
 			if before == nil { // the same edit has created it
 				one.note("create", a.post(one))
 				return
@@ -66,18 +66,18 @@ func (a *acceptance) tryLive(t *testing.T, base []simulate.Asked) int {
 			one.note("update", err)
 		})
 	})
-	a.beside(t, base, simulate.ServerSideApply, func(map[simulate.Ref]simulate.Object) {
+	a.beside(t, base, player.ServerSideApply, func(map[player.Ref]player.Object) {
 		try(t, list, func(one *trial) { one.note("apply", a.server.apply(one.Desired, dryRun)) })
 	})
 	return len(list)
 }
 
 // beside creates the children of a scenario for as long as something is tried.
-func (a *acceptance) beside(t *testing.T, base []simulate.Asked, strategy simulate.Strategy, do func(live map[simulate.Ref]simulate.Object)) {
-	live := map[simulate.Ref]simulate.Object{}
+func (a *acceptance) beside(t *testing.T, base []player.Asked, strategy player.Strategy, do func(live map[player.Ref]player.Object)) {
+	live := map[player.Ref]player.Object{}
 	for _, asked := range base {
 		a.server.arrange(asked.Desired)
-		ref := simulate.RefOf(asked.Desired)
+		ref := player.RefOf(asked.Desired)
 		require.NoError(t, a.write(asked, live[ref], strategy), ref)
 		live[ref] = a.server.get(asked.Desired)
 		require.NotNil(t, live[ref], ref)
@@ -91,9 +91,9 @@ func (a *acceptance) beside(t *testing.T, base []simulate.Asked, strategy simula
 }
 
 // write writes a child of which live is there, if it is not nil.
-func (a *acceptance) write(asked simulate.Asked, live simulate.Object, strategy simulate.Strategy) error {
+func (a *acceptance) write(asked player.Asked, live player.Object, strategy player.Strategy) error {
 	switch {
-	case strategy == simulate.ServerSideApply:
+	case strategy == player.ServerSideApply:
 		return a.server.apply(asked.Desired, forReal)
 	case live == nil:
 		posted, err := asked.Posted()
@@ -139,7 +139,7 @@ func (a *acceptance) report(t *testing.T) int {
 			told++
 			continue
 		}
-		t.Errorf("%s: %s: %s\nthe conditions: %s", one.spec.name, simulate.RefOf(one.Desired), strings.Join(one.refused, "; "), conditions)
+		t.Errorf("%s: %s: %s\nthe conditions: %s", one.spec.name, player.RefOf(one.Desired), strings.Join(one.refused, "; "), conditions)
 	}
 	for _, finding := range a.findings {
 		t.Error(finding)
@@ -156,17 +156,17 @@ func (a *acceptance) conditionsWhere(one *trial) (words string, isTold bool) {
 		return "", false // a case cannot be played
 	}
 	refused := map[string]bool{}
-	world := one.spec.play(func(asked simulate.Asked) error {
+	world := one.spec.play(func(asked player.Asked) error {
 		known := a.known[keyOf(asked)]
 		if known != nil && len(known.refused) > 0 || likeOf(asked) == likeOf(one.Asked) {
-			refused[simulate.RefOf(asked.Desired).String()] = true
+			refused[player.RefOf(asked.Desired).String()] = true
 			return errors.New("it is refused")
 		}
 		return nil
 	})
 	var list []string
 	for _, parent := range world.Parents() {
-		isTold = simulate.Condition(parent, operator.ConditionReady).Status == "False"
+		isTold = player.Condition(parent, operator.ConditionReady).Status == "False"
 		conditions, _ := parent.Object["status"].(map[string]any)["conditions"].([]any)
 		for _, item := range conditions {
 			if condition := item.(map[string]any); condition["status"] != "True" {

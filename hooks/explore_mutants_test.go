@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/explore"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
@@ -88,7 +88,7 @@ func TestExploreFindsMutants(t *testing.T) {
 		}
 		t.Run(mutant.name, func(t *testing.T) {
 			t.Parallel()
-			s := scenario(t, mutant.scenario, simulate.DynamicApply)
+			s := scenario(t, mutant.scenario, player.DynamicApply)
 			s.Call = mutated(t, mutant.change)
 			findings, played, err := s.Find(t.Context(), explore.Search{First: 1, Schedules: 60})
 			require.NoError(t, err)
@@ -100,8 +100,8 @@ func TestExploreFindsMutants(t *testing.T) {
 }
 
 // mutated returns a way to the hooks on which sync answers are changed.
-func mutated(t *testing.T, change func(request, answer map[string]any) int) simulate.Call {
-	call := simulate.Direct(hooks.All()...)
+func mutated(t *testing.T, change func(request, answer map[string]any) int) player.Call {
+	call := player.Direct(hooks.All()...)
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {
 		code, text, err := call(now, path, body)
 		if err != nil || code != http.StatusOK || !strings.HasSuffix(path, "/sync") {
@@ -134,7 +134,7 @@ func TestEditsAreAdmitted(t *testing.T) {
 	for _, name := range scenarioNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := scenario(t, name, simulate.DynamicApply)
+			s := scenario(t, name, player.DynamicApply)
 			edits, err := s.Edits(t.Context())
 			require.NoError(t, err)
 			var fields, admitted []string

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/internal/explore"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
@@ -14,12 +14,12 @@ import (
 // Those with a known law break it still: the list of them is to become empty.
 var found = []struct {
 	name, scenario string
-	apply          simulate.Strategy
+	apply          player.Strategy
 	schedule       string
 	known          string
 }{
 	{
-		name: "a Pod that nothing is heard of runs on when its Job is gone", scenario: "build", apply: simulate.DynamicApply,
+		name: "a Pod that nothing is heard of runs on when its Job is gone", scenario: "build", apply: player.DynamicApply,
 		schedule: `
 			deliver Build
 			sync Build/hello
@@ -39,7 +39,7 @@ var found = []struct {
 			sync Build/hello`,
 	},
 	{
-		name: "a Job that is deleted by hand, whose Pod is heard of late", scenario: "build", apply: simulate.DynamicApply,
+		name: "a Job that is deleted by hand, whose Pod is heard of late", scenario: "build", apply: player.DynamicApply,
 		schedule: `
 			deliver Build
 			sync Build/hello
@@ -55,7 +55,7 @@ var found = []struct {
 			sync Build/hello`,
 	},
 	{
-		name: "the same before a status tells of the Job", scenario: "build", apply: simulate.DynamicApply,
+		name: "the same before a status tells of the Job", scenario: "build", apply: player.DynamicApply,
 		schedule: `
 			calm 40
 			edit Build/hello {"spec":{"source":{"git":{"revision":"next"}}}}
@@ -71,14 +71,14 @@ var found = []struct {
 			sync Build/hello`,
 	},
 	{
-		name: "a workload without its label holds up the teardown", scenario: "dataservice", apply: simulate.DynamicApply,
+		name: "a workload without its label holds up the teardown", scenario: "dataservice", apply: player.DynamicApply,
 		schedule: `
 			calm 40
 			edit Deployment/eureka {"metadata":{"labels":{"controller-uid":null}}}
 			delete DataService/shop`,
 	},
 	{
-		name: "a status that is lost after the Pod has ended", scenario: "myjob", apply: simulate.DynamicApply,
+		name: "a status that is lost after the Pod has ended", scenario: "myjob", apply: player.DynamicApply,
 		schedule: `
 			deliver MyJob
 			sync MyJob/hello
@@ -89,7 +89,7 @@ var found = []struct {
 			sync MyJob/hello lose-status`,
 	},
 	{
-		name: "a template that changes while nothing is heard of the Pods", scenario: "podset", apply: simulate.DynamicApply,
+		name: "a template that changes while nothing is heard of the Pods", scenario: "podset", apply: player.DynamicApply,
 		schedule: `
 			deliver PodSet all
 			edit PodSet/cache {"spec":{"size":3,"template":{"spec":{"containers":[{"image":"nginx:1.28","name":"memcached"}]}}}}
@@ -98,7 +98,7 @@ var found = []struct {
 			sync PodSet/cache`,
 	},
 	{
-		name: "Pods that were left behind and whose names are wanted", scenario: "podset", apply: simulate.ServerSideApply,
+		name: "Pods that were left behind and whose names are wanted", scenario: "podset", apply: player.ServerSideApply,
 		schedule: `
 			calm 40
 			delete PodSet/cache orphan
@@ -106,7 +106,7 @@ var found = []struct {
 			create {"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"cache"},"spec":{"size":2,"template":{"spec":{"nodeSelector":{"a":"b"},"containers":[{"image":"memcached:1.6","name":"memcached"}]}}}}`,
 	},
 	{
-		name: "a ServiceAccount under its deprecated name while nothing is heard of the Pods", scenario: "podset", apply: simulate.ServerSideApply,
+		name: "a ServiceAccount under its deprecated name while nothing is heard of the Pods", scenario: "podset", apply: player.ServerSideApply,
 		schedule: `
 			deliver PodSet all
 			sync PodSet/cache
@@ -115,7 +115,7 @@ var found = []struct {
 			sync PodSet/cache`,
 	},
 	{
-		name: "a new one before the old one's children are gone", scenario: "modelbox", apply: simulate.DynamicApply,
+		name: "a new one before the old one's children are gone", scenario: "modelbox", apply: player.DynamicApply,
 		schedule: `
 			calm 17
 			delete ModelBox/sentiment
@@ -126,7 +126,7 @@ var found = []struct {
 			restart`,
 	},
 	{
-		name: "a Job of the name of an earlier Build's that is heard of late", scenario: "build", apply: simulate.DynamicApply,
+		name: "a Job of the name of an earlier Build's that is heard of late", scenario: "build", apply: player.DynamicApply,
 		schedule: `
 			calm 40
 			delete Build/hello foreground
@@ -145,7 +145,7 @@ var found = []struct {
 			sync Build/hello`,
 	},
 	{
-		name: "another one of the name that comes while the watch is interrupted", scenario: "build", apply: simulate.ServerSideApply,
+		name: "another one of the name that comes while the watch is interrupted", scenario: "build", apply: player.ServerSideApply,
 		schedule: `
 			calm 40
 			delete Build/hello

@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/explore"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 )
 
 // scenariosDir holds a small custom resource of each kind, to be explored.
 const scenariosDir = "testdata/explore"
 
-var strategies = []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
+var strategies = []player.Strategy{player.DynamicApply, player.ServerSideApply}
 
 // scenario reads one of scenariosDir.
-func scenario(t testing.TB, name string, apply simulate.Strategy) *explore.Scenario {
+func scenario(t testing.TB, name string, apply player.Strategy) *explore.Scenario {
 	return &explore.Scenario{
 		Name: name, Controllers: hooks.All(), Apply: apply,
 		Objects: readDocuments(t, filepath.Join(scenariosDir, name+".yaml")),
@@ -82,15 +82,15 @@ func TestSeedDecidesAll(t *testing.T) {
 				seeds = 1
 			}
 			for seed := range seeds {
-				once, schedule, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)
+				once, schedule, err := scenario(t, name, player.DynamicApply).Chance(seed + 1)
 				require.NoError(t, err)
-				again, same, err := scenario(t, name, simulate.DynamicApply).Chance(seed + 1)
+				again, same, err := scenario(t, name, player.DynamicApply).Chance(seed + 1)
 				require.NoError(t, err)
 				require.Equal(t, schedule.String(), same.String())
 				require.Equal(t, once.World.Objects(), again.World.Objects())
 				read, err := explore.ParseSchedule(schedule.String())
 				require.NoError(t, err)
-				replayed := scenario(t, name, simulate.DynamicApply).Play(read)
+				replayed := scenario(t, name, player.DynamicApply).Play(read)
 				require.Equal(t, once.World.Objects(), replayed.World.Objects())
 				require.Equal(t, once.Broken, replayed.Broken)
 			}

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -18,23 +18,23 @@ import (
 type sharing struct {
 	*testing.T
 
-	world *simulate.World
+	world *player.World
 }
 
-func share(t *testing.T, apply simulate.Strategy, controllers ...metacontroller.Controller) sharing {
-	return sharing{t, simulate.New(simulate.Options{Controllers: controllers, Call: simulate.Direct(controllers...), Apply: apply, MaxSteps: 100})}
+func share(t *testing.T, apply player.Strategy, controllers ...metacontroller.Controller) sharing {
+	return sharing{t, player.New(player.Options{Controllers: controllers, Call: player.Direct(controllers...), Apply: apply, MaxSteps: 100})}
 }
 
 // apply applies a custom resource.
-func (s sharing) apply(object string) simulate.Ref {
+func (s sharing) apply(object string) player.Ref {
 	s.Helper()
 	text, err := yaml.YAMLToJSON([]byte(object))
 	require.NoError(s, err)
-	parsed, err := simulate.ParseObject(text)
+	parsed, err := player.ParseObject(text)
 	require.NoError(s, err)
 	require.NoError(s, s.world.Apply(text))
 	parsed.SetNamespace("default")
-	return simulate.RefOf(parsed)
+	return player.RefOf(parsed)
 }
 
 // play plays until nothing is written any more.
@@ -44,22 +44,22 @@ func (s sharing) play() {
 }
 
 // outcome returns how a custom resource is now.
-func (s sharing) outcome(ref simulate.Ref) simulate.Outcome {
+func (s sharing) outcome(ref player.Ref) player.Outcome {
 	s.Helper()
 	for _, outcome := range s.world.Outcomes() {
-		if simulate.RefOf(outcome.Parent) == ref {
+		if player.RefOf(outcome.Parent) == ref {
 			return outcome
 		}
 	}
 	require.Fail(s, "there is no "+ref.String())
-	return simulate.Outcome{}
+	return player.Outcome{}
 }
 
 // versions returns the resource versions of the children of a custom resource.
-func (s sharing) versions(ref simulate.Ref) map[string]string {
+func (s sharing) versions(ref player.Ref) map[string]string {
 	versions := map[string]string{}
 	for _, child := range s.world.Owned(s.outcome(ref).Parent) {
-		versions[simulate.RefOf(child).String()] = child.GetResourceVersion()
+		versions[player.RefOf(child).String()] = child.GetResourceVersion()
 	}
 	return versions
 }
@@ -110,7 +110,7 @@ func TestTwoOfOneNameComeToRest(t *testing.T) {
 			modelBox("eureka"), dataService("second", "eureka", "proxy"), "Service/eureka belongs to ModelBox/eureka",
 		},
 	} {
-		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+		for _, apply := range []player.Strategy{player.DynamicApply, player.ServerSideApply} {
 			if !testenv.Often(name+string(apply), 3) {
 				continue
 			}
@@ -129,7 +129,7 @@ func TestTwoOfOneNameComeToRest(t *testing.T) {
 				blocked := s.outcome(second)
 				require.Equal(t, operator.ReasonChildBlocked, blocked.Reason, blocked.Message)
 				require.Contains(t, blocked.Message, test.taken)
-				require.Equal(t, "True", simulate.Condition(blocked.Parent, operator.ConditionStalled).Status)
+				require.Equal(t, "True", player.Condition(blocked.Parent, operator.ConditionStalled).Status)
 				s.play()
 				require.Equal(t, operator.ReasonChildBlocked, s.outcome(second).Reason)
 				require.Equal(t, before, s.versions(first), "what the first has was written to")
@@ -151,7 +151,7 @@ func TestTwoThatComeTogetherComeToRest(t *testing.T) {
 		"DataServices":               {dataService("first", "eureka", "proxy"), dataService("second", "eureka", "proxy")},
 		"a DataService and ModelBox": {modelBox("eureka"), dataService("second", "eureka", "proxy")},
 	} {
-		for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+		for _, apply := range []player.Strategy{player.DynamicApply, player.ServerSideApply} {
 			if !testenv.Often(name+string(apply), 3) {
 				continue
 			}
@@ -185,7 +185,7 @@ func TestTheftNeverEnds(t *testing.T) {
 		}
 	}
 	for _, other := range []string{dataService("second", "eureka-2", "proxy"), modelBox("proxy")} {
-		s := share(t, simulate.ServerSideApply, controllers...)
+		s := share(t, player.ServerSideApply, controllers...)
 		s.apply(dataService("first", "eureka", "proxy"))
 		s.play()
 		s.apply(other)
@@ -220,7 +220,7 @@ func TestPodOfAnotherIsRefused(t *testing.T) {
 	t.Parallel()
 	set := `{apiVersion: apps.jicki.cn/v1alpha1, kind: PodSet, metadata: {name: web}, spec: {size: 1, template: {spec: {containers: [{name: a, image: "b:1"}]}}}}`
 	job := `{apiVersion: myjob.github.com/v1beta1, kind: MyJob, metadata: {name: web-0}, spec: {template: {spec: {containers: [{name: a, image: "b:1"}]}}}}`
-	for _, apply := range []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply} {
+	for _, apply := range []player.Strategy{player.DynamicApply, player.ServerSideApply} {
 		s := share(t, apply, hooks.All()...)
 		first := s.apply(set)
 		s.play()

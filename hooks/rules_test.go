@@ -17,8 +17,8 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
-	"github.com/operetta-dev/operetta/internal/cli/workbench"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/commands"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -100,7 +100,7 @@ type ruleTest struct {
 }
 
 // object returns a custom resource with a spec.
-func (t ruleTest) object(name, spec string) simulate.Object {
+func (t ruleTest) object(name, spec string) player.Object {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAPIVersion(t.controller.Parent.APIVersion)
 	object.SetKind(t.controller.Parent.Kind)
@@ -146,7 +146,7 @@ func (t ruleTest) requireRule(rule rule, messages []string) {
 	requireSameWords(t.T, manifests, refused)
 }
 
-func encodedObject(t *testing.T, object simulate.Object) string {
+func encodedObject(t *testing.T, object player.Object) string {
 	t.Helper()
 	text, err := yaml.Marshal(object.Object)
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ var unknownField = regexp.MustCompile(`unknown field "[^"]+"`)
 func requireSameWords(t *testing.T, manifests string, refused *refusal) {
 	t.Helper()
 	var told bytes.Buffer
-	code := workbench.Run(t.Context(), "operetta", hooks.All(), []string{"simulate", "-"},
+	code := commands.Run(t.Context(), "operetta", hooks.All(), []string{"simulate", "-"},
 		cli.Streams{In: strings.NewReader(manifests), Out: &bytes.Buffer{}, Err: &told})
 	if unknown := unknownField.FindAllString(refused.message, -1); len(unknown) > 0 {
 		for _, field := range unknown {

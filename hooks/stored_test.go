@@ -15,7 +15,7 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
-	"github.com/operetta-dev/operetta/internal/cli/workbench"
+	"github.com/operetta-dev/operetta/internal/lab/commands"
 )
 
 // The API server must store every field as the hook wrote it, and may only add
@@ -63,7 +63,7 @@ func renderedChildren(t *testing.T, path string) []*unstructured.Unstructured {
 		}
 	}
 	var printed, told bytes.Buffer
-	code := workbench.Run(t.Context(), "operetta", hooks.All(), []string{"render", "--children-only", path}, cli.Streams{Out: &printed, Err: &told})
+	code := commands.Run(t.Context(), "operetta", hooks.All(), []string{"render", "--children-only", path}, cli.Streams{Out: &printed, Err: &told})
 	require.Zero(t, code, told.String())
 	var list []*unstructured.Unstructured
 	for _, text := range bytes.Split(printed.Bytes(), []byte("---\n")) {

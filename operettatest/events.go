@@ -3,7 +3,7 @@ package operettatest
 import (
 	"slices"
 
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // Verb is what has happened to an object.
@@ -11,11 +11,11 @@ type Verb string
 
 // The verbs of events.
 const (
-	Created  = Verb(simulate.Created)
-	Changed  = Verb(simulate.Changed)  // its spec, data or metadata
-	Reported = Verb(simulate.Reported) // its status
-	Deleting = Verb(simulate.Deleting) // it has been asked to go
-	Deleted  = Verb(simulate.Deleted)  // it is gone
+	Created  = Verb(player.Created)
+	Changed  = Verb(player.Changed)  // its spec, data or metadata
+	Reported = Verb(player.Reported) // its status
+	Deleting = Verb(player.Deleting) // it has been asked to go
+	Deleted  = Verb(player.Deleted)  // it is gone
 )
 
 // Event is what has happened to an object in one step. All changes of one verb in one

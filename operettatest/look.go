@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // Get returns an object, which must not be modified, or nil.
@@ -82,7 +82,7 @@ func (c Condition) String() string {
 
 // ConditionOf returns the condition of a type of an object.
 func ConditionOf(object Object, conditionType string) Condition {
-	return Condition(simulate.Condition(object, conditionType))
+	return Condition(player.Condition(object, conditionType))
 }
 
 // Condition returns the condition of a type of an object in the cluster.

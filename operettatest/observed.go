@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/documents"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // Child returns an object with only a name, for example a ConfigMap that only
@@ -79,7 +79,7 @@ func With(object Object, patch string) Object {
 	if err != nil {
 		panic(fmt.Sprintf("the patch %s: %s", patch, err))
 	}
-	return &unstructured.Unstructured{Object: simulate.MergePatch(object.DeepCopy().Object, changes)}
+	return &unstructured.Unstructured{Object: player.MergePatch(object.DeepCopy().Object, changes)}
 }
 
 // documentsOf returns the non-empty documents of a YAML stream in JSON.

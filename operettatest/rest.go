@@ -7,19 +7,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/explore"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // strategies are Metacontroller's apply strategies.
-var strategies = []simulate.Strategy{simulate.DynamicApply, simulate.ServerSideApply}
+var strategies = []player.Strategy{player.DynamicApply, player.ServerSideApply}
 
 // world returns an empty world with all operators. A rollout takes a few steps for each Pod.
-func (k kind) world(apply simulate.Strategy, hookVersion string, faults ...simulate.Fault) *simulate.World {
-	return simulate.New(simulate.Options{
-		Controllers: k.all, Call: simulate.Direct(k.all...), Apply: apply, HookVersion: hookVersion, MaxSteps: 120, Faults: faults,
+func (k kind) world(apply player.Strategy, hookVersion string, faults ...player.Fault) *player.World {
+	return player.New(player.Options{
+		Controllers: k.all, Call: player.Direct(k.all...), Apply: apply, HookVersion: hookVersion, MaxSteps: 120, Faults: faults,
 	})
 }
 
@@ -85,7 +85,7 @@ func (k kind) samplesBecomeReady(t *testing.T) {
 	k.eachSample(t, func(t *testing.T, sample corpus.Sample) {
 		for _, apply := range strategies {
 			for _, version := range []string{"v1", "v2"} {
-				if testenv.Inner() && (apply != simulate.DynamicApply || version != "v2") && !testenv.Sampled(sample.Name+string(apply)+version, 5) {
+				if testenv.Inner() && (apply != player.DynamicApply || version != "v2") && !testenv.Sampled(sample.Name+string(apply)+version, 5) {
 					continue
 				}
 				t.Run(string(apply)+"/"+version, func(t *testing.T) {
@@ -97,7 +97,7 @@ func (k kind) samplesBecomeReady(t *testing.T) {
 	})
 }
 
-func requireLife(t *testing.T, sample corpus.Sample, world *simulate.World) {
+func requireLife(t *testing.T, sample corpus.Sample, world *player.World) {
 	for _, text := range sample.Objects() {
 		require.NoError(t, world.Apply(text))
 	}
@@ -118,12 +118,12 @@ func requireLife(t *testing.T, sample corpus.Sample, world *simulate.World) {
 }
 
 // vanishing returns a fault for each child of the first answer.
-func vanishing(t *testing.T, c corpus.Case) []simulate.Fault {
+func vanishing(t *testing.T, c corpus.Case) []player.Fault {
 	answer, err := c.Call()
 	require.NoError(t, err)
-	var faults []simulate.Fault
+	var faults []player.Fault
 	for _, child := range answer.Children {
-		faults = append(faults, simulate.Fault{What: simulate.Vanish, Kind: child.Kind, Name: child.Name})
+		faults = append(faults, player.Fault{What: player.Vanish, Kind: child.Kind, Name: child.Name})
 	}
 	return faults
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/report"
-	"github.com/operetta-dev/operetta/internal/simulate"
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/lab/report"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -67,23 +67,23 @@ type Options struct {
 // named KIND/NAME, or KIND/NAMESPACE/NAME outside of the namespace default.
 type World struct {
 	t      testing.TB
-	world  *simulate.World
+	world  *player.World
 	failed string // the first error of a hook since Play began
 }
 
 // NewWorld returns an empty cluster with these operators.
 func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Controller) *World {
 	t.Helper()
-	apply := simulate.DynamicApply
+	apply := player.DynamicApply
 	if options.ServerSideApply {
-		apply = simulate.ServerSideApply
+		apply = player.ServerSideApply
 	}
-	call := simulate.Direct(controllers...)
+	call := player.Direct(controllers...)
 	if options.Around != nil {
-		call = simulate.Call(options.Around(Call(call)))
+		call = player.Call(options.Around(Call(call)))
 	}
 	w := &World{t: t}
-	w.world = simulate.New(simulate.Options{
+	w.world = player.New(player.Options{
 		Controllers: controllers, Call: w.recordFailures(call), Apply: apply, HookVersion: options.HookVersion,
 		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Late: options.Late, Faults: options.faults(t),
 	})
@@ -96,7 +96,7 @@ func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Contr
 }
 
 // recordFailures wraps the calls of hooks and records errors.
-func (w *World) recordFailures(call simulate.Call) simulate.Call {
+func (w *World) recordFailures(call player.Call) player.Call {
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {
 		status, answer, err := call(now, path, body)
 		switch {
@@ -110,9 +110,9 @@ func (w *World) recordFailures(call simulate.Call) simulate.Call {
 	}
 }
 
-func (o Options) faults(t testing.TB) []simulate.Fault {
+func (o Options) faults(t testing.TB) []player.Fault {
 	t.Helper()
-	faults, err := simulate.FaultTargets{Fail: o.Fail, Hold: o.Hold, Vanish: o.Vanish, Flap: o.Flap, Evict: o.Evict}.Parse()
+	faults, err := player.FaultTargets{Fail: o.Fail, Hold: o.Hold, Vanish: o.Vanish, Flap: o.Flap, Evict: o.Evict}.Parse()
 	require.NoError(t, err)
 	return faults
 }
@@ -122,7 +122,7 @@ func (o Options) faults(t testing.TB) []simulate.Fault {
 // Metacontroller dies after it has created and deleted children. It is for
 // [Options].Around.
 func LoseStatus(call Call, first, last int) Call {
-	return Call(simulate.LoseStatus(simulate.Call(call), first, last))
+	return Call(player.LoseStatus(player.Call(call), first, last))
 }
 
 // Apply creates or edits objects, in YAML with --- between them, as kubectl does.
@@ -159,7 +159,7 @@ func (w *World) Edit(ref, patch string) {
 // Delete deletes an object by hand.
 func (w *World) Delete(ref string) {
 	w.t.Helper()
-	require.NoError(w.t, w.world.Delete(simulate.RefOf(w.MustGet(ref))))
+	require.NoError(w.t, w.world.Delete(player.RefOf(w.MustGet(ref))))
 }
 
 // Step plays one step, which takes a second, and reports whether anything
@@ -200,7 +200,7 @@ func (w *World) Until(what string, holds func() bool) {
 // 10s". The test fails if it is not possible now.
 func (w *World) Do(action string) {
 	w.t.Helper()
-	parsed, err := simulate.ParseAction(action)
+	parsed, err := player.ParseAction(action)
 	require.NoError(w.t, err)
 	if !w.world.Do(parsed) {
 		w.t.Fatalf("%s: that cannot be done now", action)

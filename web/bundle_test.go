@@ -12,7 +12,7 @@ import (
 // TestTheBundleIsCurrent builds again what the product embeds.
 func TestTheBundleIsCurrent(t *testing.T) {
 	installed(t)
-	const committed = "../internal/play/page"
+	const committed = "../internal/lab/page/page"
 	files, err := bundle(".")
 	require.NoError(t, err)
 	for name, content := range files {

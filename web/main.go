@@ -1,7 +1,7 @@
 // Web bundles the page of operetta play, and the player of the files that it exports, into the
 // folder that the product embeds.
 //
-//	go run . ../internal/play/page
+//	go run . ../internal/lab/page/page
 package main
 
 import (

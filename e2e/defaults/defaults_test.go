@@ -14,8 +14,8 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/simulate"
-	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // TestChildrenHaveTheDefaultsOfKubernetes compares the children in the expected
@@ -59,8 +59,8 @@ func TestSamplesHaveTheDefaultsOfKubernetes(t *testing.T) {
 	require.NoError(t, err)
 	c := &comparison{t: t}
 	for _, sample := range samples {
-		world := simulate.New(simulate.Options{Controllers: hooks.All(), Call: simulate.Direct(hooks.All()...), MaxSteps: 100})
-		world.Ask(func(asked simulate.Asked) error {
+		world := player.New(player.Options{Controllers: hooks.All(), Call: player.Direct(hooks.All()...), MaxSteps: 100})
+		world.Ask(func(asked player.Asked) error {
 			c.compare(asked.Desired)
 			return nil
 		})

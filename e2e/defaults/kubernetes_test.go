@@ -12,7 +12,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
 
-	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 )
 
 // byKubernetes returns an object as kube-apiserver gives it back, but for what

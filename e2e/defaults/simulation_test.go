@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/operetta-dev/operetta/internal/simulate/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 )
 
 // bySimulation returns an object as the simulated API server stores it. The error

@@ -1,0 +1,261 @@
+package controllers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+)
+
+// nodeName is the only node. It has room for everything.
+const nodeName = "node-1"
+
+// crashes is the restart count of a crashing container: more than any usual backoffLimit.
+const crashes = 10
+
+// pod advances a Pod: scheduled, running, ready or done, and removed after deletion.
+func (b *Builtin) pod(ref apiserver.Ref) {
+	object := b.server.Get(ref)
+	if object == nil {
+		return
+	}
+	if object.GetDeletionTimestamp() != nil {
+		if len(object.GetFinalizers()) == 0 {
+			b.server.Remove(apiserver.ByKubernetes, ref)
+		}
+		return
+	}
+	pod := load[corev1.Pod](b, ref)
+	if pod.Spec.NodeName == "" {
+		b.schedule(object, pod)
+		return
+	}
+	if !b.endAtDeadline(ref, pod) {
+		b.advance(object, pod)
+	}
+	b.startEphemeral(pod)
+	b.report(ref, &pod.Status)
+}
+
+// schedule binds a Pod to the node, which does not change its generation.
+func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
+	bound := apiserver.WithMetadata(object)
+	spec := maps.Clone(object.Object["spec"].(map[string]any))
+	spec["nodeName"] = nodeName
+	bound.Object["spec"] = spec
+	bound.Object["status"] = apiserver.Encode(&pod.Status).Object
+	b.server.Replace(apiserver.ByKubernetes, bound)
+}
+
+func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
+	switch failing := b.struck("fail", object); {
+	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case pod.Status.Phase == corev1.PodPending:
+		b.start(pod)
+	case b.struck("hold", object):
+	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
+		b.serve(pod, failing, b.struck("flap", object))
+	default:
+		b.end(pod, failing)
+	}
+}
+
+// endAtDeadline ends a Pod that has been on its node for as long as it may, and reports whether it has.
+func (b *Builtin) endAtDeadline(ref apiserver.Ref, pod *corev1.Pod) bool {
+	limit, started := pod.Spec.ActiveDeadlineSeconds, pod.Status.StartTime
+	if limit == nil || started == nil || pod.Status.Phase != corev1.PodRunning {
+		return false
+	}
+	if deadline := started.Add(time.Duration(*limit) * time.Second); b.server.Now().Before(deadline) {
+		b.at(ref, deadline)
+		return false
+	}
+	b.finish(pod, corev1.PodFailed, 137)
+	pod.Status.Reason, pod.Status.Message = "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"
+	return true
+}
+
+// end ends a Pod that runs to completion, with the result of its program.
+func (b *Builtin) end(pod *corev1.Pod, failing bool) {
+	message := ""
+	if !failing {
+		problem := b.run(pod)
+		if problem == nil {
+			b.finish(pod, corev1.PodSucceeded, 0)
+			return
+		}
+		message = problem.Error()
+	}
+	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+		b.crash(pod)
+		return
+	}
+	b.finish(pod, corev1.PodFailed, 1)
+	pod.Status.ContainerStatuses[0].State.Terminated.Message = message
+}
+
+func (b *Builtin) start(pod *corev1.Pod) {
+	now := b.now()
+	status := &pod.Status
+	status.Phase = corev1.PodRunning
+	status.ObservedGeneration = pod.Generation
+	status.StartTime = &now
+	status.HostIP, status.HostIPs = "192.0.2.1", []corev1.HostIP{{IP: "192.0.2.1"}}
+	address := fmt.Sprintf("10.244.%d.%d", (b.server.Version()/250)%250, 1+b.server.Version()%250)
+	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
+	ready := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
+	for _, c := range pod.Spec.InitContainers {
+		s := b.running(c, true)
+		if c.RestartPolicy == nil {
+			s.State = b.terminated(0, now)
+			s.Started = new(bool)
+		}
+		status.InitContainerStatuses = append(status.InitContainerStatuses, s)
+	}
+	for _, c := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, b.running(c, ready))
+	}
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
+	b.setReady(pod, ready)
+}
+
+func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
+	return corev1.ContainerStatus{
+		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64),
+		Ready: ready && canBeReady(c), Started: new(!isUnreachable(c, c.StartupProbe)),
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: b.now()}},
+	}
+}
+
+func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.ContainerState {
+	reason := "Completed"
+	if exitCode != 0 {
+		reason = "Error"
+	}
+	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
+		ExitCode: exitCode, Reason: reason, StartedAt: startedAt, FinishedAt: b.now(),
+	}}
+}
+
+func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
+	if failing {
+		b.crash(pod)
+		return
+	}
+	for i := range min(len(pod.Status.ContainerStatuses), len(pod.Spec.Containers)) { // a request may leave some out
+		s := &pod.Status.ContainerStatuses[i]
+		s.Ready = !flapping && canBeReady(pod.Spec.Containers[i])
+		if s.State.Running == nil {
+			*s = b.running(pod.Spec.Containers[i], !flapping)
+			s.RestartCount = crashes
+		}
+	}
+	b.setReady(pod, !flapping)
+}
+
+func (b *Builtin) crash(pod *corev1.Pod) {
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		if s.State.Waiting != nil {
+			continue
+		}
+		s.Ready, s.Started, s.RestartCount = false, new(false), crashes
+		s.LastTerminationState = b.terminated(1, *pod.Status.StartTime)
+		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+			Reason:  "CrashLoopBackOff",
+			Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s pod=%s", s.Name, pod.Name),
+		}}
+	}
+	b.setReady(pod, false)
+}
+
+func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
+	pod.Status.Phase = phase
+	for i := range pod.Status.ContainerStatuses {
+		s := &pod.Status.ContainerStatuses[i]
+		s.Ready, s.Started = false, new(false)
+		s.State = b.terminated(exitCode, *pod.Status.StartTime)
+	}
+	reason := "PodCompleted"
+	if phase == corev1.PodFailed {
+		reason = "PodFailed"
+	}
+	b.setBoth(pod, corev1.PodCondition{Status: corev1.ConditionFalse, Reason: reason})
+}
+
+// setBoth sets the conditions of readiness.
+func (b *Builtin) setBoth(pod *corev1.Pod, condition corev1.PodCondition) {
+	for _, condition.Type = range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
+		b.setPodCondition(pod, condition)
+	}
+}
+
+// Evict fails a running Pod, as a node that is out of memory does.
+func (b *Builtin) Evict(ref apiserver.Ref) {
+	pod := load[corev1.Pod](b, ref)
+	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return
+	}
+	pod.Status.Phase = corev1.PodFailed
+	pod.Status.Reason = "Evicted"
+	pod.Status.Message = "The node was low on resource: memory. "
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
+	b.report(ref, &pod.Status)
+}
+
+// setReady sets the conditions of readiness. Each container has to be ready by itself, too.
+func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
+	unready := map[string]bool{}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		unready[s.Name] = !s.Ready
+	}
+	var names []string
+	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if isUnready, known := unready[c.Name]; isUnready || !known && !ready {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		b.setBoth(pod, corev1.PodCondition{Status: corev1.ConditionTrue})
+		return
+	}
+	b.setBoth(pod, corev1.PodCondition{
+		Status: corev1.ConditionFalse, Reason: "ContainersNotReady",
+		Message: "containers with unready status: [" + strings.Join(names, " ") + "]",
+	})
+}
+
+// setPodCondition sets a condition. If its status does not change, it keeps its time.
+func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
+	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
+	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == condition.Type })
+	if i < 0 {
+		pod.Status.Conditions = append(pod.Status.Conditions, condition)
+		return
+	}
+	if old := pod.Status.Conditions[i]; old.Status == condition.Status {
+		condition.LastTransitionTime = old.LastTransitionTime
+	}
+	pod.Status.Conditions[i] = condition
+}
+
+func (b *Builtin) startEphemeral(pod *corev1.Pod) {
+	for _, c := range pod.Spec.EphemeralContainers {
+		known := slices.ContainsFunc(pod.Status.EphemeralContainerStatuses, func(s corev1.ContainerStatus) bool { return s.Name == c.Name })
+		if known || pod.Status.Phase != corev1.PodRunning {
+			continue
+		}
+		status := b.running(corev1.Container{Name: c.Name, Image: c.Image}, false)
+		status.Started = nil
+		pod.Status.EphemeralContainerStatuses = append(pod.Status.EphemeralContainerStatuses, status)
+	}
+}

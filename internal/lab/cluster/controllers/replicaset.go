@@ -1,0 +1,35 @@
+package controllers
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// isOfDeployment reports whether an object is a ReplicaSet that a Deployment has made, whose
+// Pods are that controller's. It stays so when the Deployment is gone.
+func isOfDeployment(object apiserver.Object) bool {
+	return apiserver.RefOf(object).Is(metacontroller.ReplicaSet) && apiserver.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) != ""
+}
+
+// replicaSet keeps a number of Pods. A new template is for new ones.
+func (b *Builtin) replicaSet(ref apiserver.Ref) {
+	s := load[appsv1.ReplicaSet](b, ref)
+	if s == nil || isOfDeployment(b.server.Get(ref)) || !b.server.HasRoomFor(ref, *s.Spec.Replicas) {
+		return
+	}
+	all := b.replicas(s.UID, s.Spec.MinReadySeconds)
+	pods, terminating := live(all), count(all, func(r replica) bool { return r.terminating })
+	b.report(ref, &appsv1.ReplicaSetStatus{
+		ObservedGeneration: s.Generation, Replicas: int32(len(pods)), FullyLabeledReplicas: int32(len(pods)),
+		ReadyReplicas: count(pods, isReady), AvailableReplicas: count(pods, isAvailable),
+		TerminatingReplicas: &terminating, Conditions: s.Status.Conditions,
+	})
+	surplus := int32(len(pods)) - *s.Spec.Replicas
+	for range -surplus {
+		b.create(newPod(&s.Spec.Template, b.generated(s.Name), b.server.Get(ref)))
+	}
+	b.deletePods(byDeletionOrder(pods)[:max(0, surplus)])
+	b.awaitAvailable(ref, pods)
+}

@@ -1,0 +1,181 @@
+package commands
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// document is one YAML or JSON document of a file.
+type document struct {
+	source string // for messages: the file, and which document of it
+	path   string // of the file, or "-"
+	file   int    // its index, where there are several
+	json   []byte
+	line   func(path string) int // of a field in the file
+}
+
+// readDocuments reads all documents of a file, or of the standard input where
+// the path is "-".
+func (p *program) readDocuments(path string) ([]document, error) {
+	text, err := p.readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return documentsOf(path, text)
+}
+
+// documentsOf returns all documents of a text from a path.
+func documentsOf(path string, text []byte) ([]document, error) {
+	read, err := documents.All(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s, %w", sourceOf(path), err)
+	}
+	if len(read) == 0 {
+		return nil, fmt.Errorf("%s has no document", sourceOf(path))
+	}
+	list := make([]document, len(read))
+	for i, d := range read {
+		list[i] = document{source: fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path: path, json: named(d.JSON, d.Number), line: d.Line}
+	}
+	return list, nil
+}
+
+// named returns an object with a name where it has only a generateName. The API server appends five
+// characters by chance; here it is the number of the document.
+func named(text []byte, number int) []byte {
+	if !bytes.Contains(text, []byte(`"generateName"`)) {
+		return text
+	}
+	var object map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &object); err != nil {
+		return text // whoever decodes it says so
+	}
+	metadata, _ := object["metadata"].(map[string]any)
+	prefix, _ := metadata["generateName"].(string)
+	if name, _ := metadata["name"].(string); prefix == "" || name != "" {
+		return text
+	}
+	metadata["name"] = fmt.Sprintf("%.58s%05d", prefix, number)
+	content, err := json.Marshal(object)
+	if err != nil {
+		return text
+	}
+	return content
+}
+
+func (p *program) readFile(path string) ([]byte, error) {
+	if path != "-" {
+		return documents.ReadFile(path)
+	}
+	text, err := documents.Read(p.In)
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", sourceOf(path), err)
+	}
+	return text, nil
+}
+
+// sourceOf returns the name of a file for messages.
+func sourceOf(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
+}
+
+// at returns the place of a field, as in box.yaml:7, or of its closest parent.
+// The path is that of the API server's errors: spec.containers[0].name.
+func (d document) at(path string) string {
+	if line := d.line(path); line > 0 {
+		return fmt.Sprintf("%s:%d", sourceOf(d.path), line)
+	}
+	return d.source
+}
+
+// head is what tells an object from others.
+type head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	} `json:"metadata"`
+}
+
+// head returns that of an object, or of the parent in a request.
+func (d document) head() (head, error) {
+	object := d.json
+	var request struct{ Parent json.RawMessage }
+	if json.Unmarshal(d.json, &request) == nil && request.Parent != nil {
+		object = request.Parent
+	}
+	var h head
+	err := json.Unmarshal(object, &h)
+	switch wrong, _ := errors.AsType[*json.UnmarshalTypeError](err); {
+	case wrong != nil && wrong.Field == "":
+		err = fmt.Errorf("%s: expected a mapping, not a list or a single value", d.source)
+	case wrong != nil:
+		err = fmt.Errorf("%s has a %s that is a %s: put a string in quotes, as YAML reads y, no and 1 as something else", d.source, wrong.Field, wrong.Value)
+	case h.APIVersion == "" || h.Kind == "":
+		err = fmt.Errorf("%s is neither a custom resource nor a hook request: it has no apiVersion and kind, and no parent that has them", d.source)
+	}
+	return h, err
+}
+
+// identity returns the key of an object.
+func (d document) identity() (string, error) {
+	h, err := d.head()
+	if err == nil && h.Metadata.Name == "" {
+		err = fmt.Errorf("%s has no metadata.name", d.source)
+	}
+	return strings.Join([]string{h.APIVersion, h.Kind, h.Metadata.Namespace, h.Metadata.Name}, " "), err
+}
+
+// controllerFor returns the operator of a custom resource or a request.
+func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
+	h, err := d.head()
+	if err != nil {
+		return metacontroller.Controller{}, err
+	}
+	known := make([]string, len(p.Controllers()))
+	for i, controller := range p.Controllers() {
+		if controller.Parent.APIVersion == h.APIVersion && controller.Parent.Kind == h.Kind {
+			return controller, nil
+		}
+		known[i] = controller.Parent.Kind + " of " + controller.Parent.APIVersion
+	}
+	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s, only for %s",
+		d.source, h.Kind, h.APIVersion, strings.Join(known, ", "))
+}
+
+// only returns the one document of a file that an operator knows, and that
+// operator. The file may have other objects, with which its custom resource
+// works.
+func (p *program) only(path string) (input document, controller metacontroller.Controller, err error) {
+	list, err := p.readDocuments(path)
+	if err != nil {
+		return input, controller, err
+	}
+	if len(list) == 1 {
+		controller, err = p.controllerFor(list[0])
+		return list[0], controller, err
+	}
+	found := 0
+	for _, d := range list {
+		if known, err := p.controllerFor(d); err == nil {
+			input, controller = d, known
+			found++
+		}
+	}
+	if found != 1 {
+		err = fmt.Errorf("%s has %d documents, and render takes one: split the file", sourceOf(path), len(list))
+	}
+	return input, controller, err
+}

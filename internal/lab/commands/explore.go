@@ -1,0 +1,214 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/printable"
+)
+
+// exploreFlags are the flags of explore.
+type exploreFlags struct {
+	apply, schedule string
+	seed, replay    uint64
+	schedules       int
+	time            time.Duration
+	edits           bool
+}
+
+func newExploreCommand(p *program) *cobra.Command {
+	var flags exploreFlags
+	cmd := &cobra.Command{
+		Use:   "explore FILE...",
+		Short: "Look for what goes wrong when caches are late, writes are lost and specs are edited",
+		Long: `Explore plays custom resources in memory, as simulate does, again and again, each
+time as a seed decides: Metacontroller hears of changes late and in any order, it
+dies between two writes, API calls fail or their answers are lost, hooks answer
+503, statuses are not written. People edit the spec in any way that the CRD admits,
+take it back, delete and create again, delete and edit children. Pods fail, hang
+and are evicted, and quotas refuse them. Then all trouble ends, and it is looked at
+whether everything is as it would be for a new custom resource, and whether the
+invariants of the operator have held on the way.
+
+The files, or - for the standard input, hold custom resources, each explored by
+itself, and what stands beside them. A custom resource that comes a second time is
+another version of it, for edits.
+
+What is found is made as short as possible and printed as simulate prints it, with
+the seed that plays it again. The exit code is 1 when anything is found.`,
+		Example: `  operetta explore deploy/samples/podset.yaml
+  operetta explore deploy/samples/*.yaml --time 10m --seed 1000
+  operetta explore deploy/samples/podset.yaml --replay 1234`,
+		Args: someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error { return p.explore(cmd.Context(), args, &flags) },
+	}
+	set := cmd.Flags()
+	set.Uint64Var(&flags.seed, "seed", 1, "seed of the first schedule; the following schedules have the following seeds")
+	set.IntVar(&flags.schedules, "schedules", 200, "schedules for each custom resource and strategy; 0 for as many as --time allows")
+	set.DurationVar(&flags.time, "time", 0, "time after which no schedule is begun; 0 for no limit")
+	set.StringVar(&flags.apply, "apply", "both", "apply strategy: dynamic-apply, server-side-apply or both")
+	set.BoolVar(&flags.edits, "edits", false, "first play every edit of one field that the CRD admits, without any trouble")
+	set.Uint64Var(&flags.replay, "replay", 0, "play the schedule of this seed only")
+	set.StringVar(&flags.schedule, "schedule", "", "play the schedule in this file, as explore has printed it, and nothing else")
+	cli.AddPolicies(cmd, p.Program)
+	return cmd
+}
+
+func (p *program) explore(ctx context.Context, paths []string, flags *exploreFlags) error {
+	strategies, err := flags.strategies()
+	if err != nil {
+		return err
+	}
+	scenarios, err := p.scenarios(paths)
+	if err != nil {
+		return err
+	}
+	begun, found, left := time.Now(), 0, 0
+	parts := len(scenarios) * len(strategies)
+	for _, scenario := range scenarios {
+		told := map[string]player.Strategy{}
+		for _, strategy := range strategies {
+			if flags.time > 0 && time.Since(begun) > flags.time {
+				left++
+				continue
+			}
+			one := *scenario
+			one.Apply = strategy
+			n, err := p.exploreOne(ctx, &one, flags, parts, told)
+			if err != nil {
+				return err
+			}
+			found += n
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(p.Out, "= no time for %d of %d custom resources and strategies: write a longer --time, or fewer files\n", left, parts)
+	}
+	if found > 0 {
+		return errors.New("explore has found broken laws or invariants: see above")
+	}
+	return nil
+}
+
+// exploreOne explores one custom resource with one strategy, and returns the
+// number of findings. A story that was told for another strategy is not told again.
+func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, flags *exploreFlags, parts int, told map[string]player.Strategy) (int, error) {
+	if flags.time > 0 {
+		limited, stop := context.WithTimeout(ctx, flags.time/time.Duration(parts))
+		defer stop()
+		ctx = limited
+	}
+	search := explore.Search{First: flags.seed, Schedules: flags.schedules, Edits: flags.edits}
+	switch {
+	case flags.schedule != "":
+		return p.playSchedule(scenario, flags.schedule, told)
+	case flags.replay != 0:
+		search = explore.Search{First: flags.replay, Schedules: 1}
+	case flags.time > 0:
+		search.Schedules = 0
+	}
+	findings, played, err := scenario.Find(ctx, search)
+	if err != nil {
+		return 0, err
+	}
+	out := printable.NewWriter(p.Out)
+	fmt.Fprintf(out, "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
+	for _, finding := range findings {
+		tell(out, finding, scenario.Apply, told)
+		if finding.Seed != 0 {
+			fmt.Fprintf(out, "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
+		}
+	}
+	return len(findings), nil
+}
+
+// tell prints what is broken and its story, unless that was told for the other strategy.
+func tell(out io.Writer, finding explore.Finding, apply player.Strategy, told map[string]player.Strategy) {
+	text := finding.Text()
+	if other, known := told[text]; known {
+		text = fmt.Sprintf("%s\n\nThe story is the same as with %s.\n", finding.String(), other)
+	} else {
+		told[text] = apply
+	}
+	fmt.Fprintf(out, "\n! %s", text)
+}
+
+// playSchedule plays a schedule of a file.
+func (p *program) playSchedule(scenario *explore.Scenario, path string, told map[string]player.Strategy) (int, error) {
+	text, err := documents.ReadFile(path)
+	if err != nil {
+		return 0, fmt.Errorf("--schedule: %w", err)
+	}
+	schedule, err := explore.ParseSchedule(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("--schedule: %s: %w", path, err)
+	}
+	out := printable.NewWriter(p.Out)
+	fmt.Fprintf(out, "= %s, %s", scenario.Name, scenario.Apply)
+	run := scenario.Play(schedule)
+	if run.Broken == nil {
+		fmt.Fprintln(out, ": nothing is broken")
+		return 0, nil
+	}
+	fmt.Fprintln(out)
+	tell(out, explore.Finding{Schedule: schedule, Run: run, Violation: *run.Broken}, scenario.Apply, told)
+	return 1, nil
+}
+
+func (f *exploreFlags) strategies() ([]player.Strategy, error) {
+	if f.schedules < 0 || f.time < 0 {
+		return nil, cli.Usagef("--schedules and --time are not to be negative")
+	}
+	if f.schedules == 0 && f.time == 0 {
+		return nil, cli.Usagef("--schedules 0 has no end: write --time too")
+	}
+	switch f.apply {
+	case "both":
+		return []player.Strategy{player.DynamicApply, player.ServerSideApply}, nil
+	case string(player.DynamicApply), string(player.ServerSideApply):
+		return []player.Strategy{player.Strategy(f.apply)}, nil
+	}
+	return nil, cli.Usagef("--apply %q is not supported: use dynamic-apply, server-side-apply or both", f.apply)
+}
+
+// scenarios returns one scenario for each custom resource.
+func (p *program) scenarios(paths []string) ([]*explore.Scenario, error) {
+	rounds, err := p.rounds(paths)
+	if err != nil {
+		return nil, err
+	}
+	var company [][]byte
+	var scenarios []*explore.Scenario
+	byID := map[string]*explore.Scenario{}
+	for _, round := range rounds {
+		for _, d := range round {
+			id, err := d.identity()
+			if err != nil {
+				return nil, err
+			}
+			_, err = p.controllerFor(d)
+			switch {
+			case err != nil:
+				company = append(company, d.json)
+			case byID[id] != nil:
+				byID[id].Versions = append(byID[id].Versions, d.json)
+			default:
+				byID[id] = &explore.Scenario{Name: d.source, Controllers: p.Controllers(), Objects: [][]byte{d.json}}
+				scenarios = append(scenarios, byID[id])
+			}
+		}
+	}
+	for _, scenario := range scenarios {
+		scenario.Objects = append(scenario.Objects, company...)
+	}
+	return scenarios, nil
+}

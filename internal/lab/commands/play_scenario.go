@@ -1,0 +1,253 @@
+package commands
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/page"
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/lab/report"
+)
+
+// pagePlayer plays the scenarios of a page as simulate plays files.
+type pagePlayer struct{ *program }
+
+// playing is a scenario while it is played.
+type playing struct {
+	simulation
+
+	rounds     [][]document
+	faults     bool
+	transcript bytes.Buffer
+}
+
+// begin reads a scenario. The call of the hooks may be wrapped.
+func (p pagePlayer) begin(ctx context.Context, scenario page.Scenario, wrap func(player.Call) player.Call) (*playing, []page.Problem) {
+	strategy, err := scenario.Strategy()
+	if err != nil {
+		return nil, []page.Problem{wrong(err)}
+	}
+	targets, timed, problems := scenario.Happens()
+	rounds, more := p.read(scenario)
+	if problems = append(problems, more...); len(problems) > 0 {
+		return nil, problems
+	}
+	faults, err := targets.Parse()
+	if err != nil {
+		return nil, []page.Problem{wrong(err)}
+	}
+	call := p.hooks(p.Controllers())
+	if wrap != nil {
+		call = wrap(call)
+	}
+	one := &playing{rounds: rounds, faults: len(scenario.Actions) > 0}
+	one.simulation = simulation{program: p.program, text: report.Printer{Out: &one.transcript}, validate: true, unknown: func(document, []string) {}}
+	one.world = player.New(player.Options{
+		Controllers: p.Controllers(), Call: call, Apply: strategy, Faults: faults, Actions: timed, Stop: ctx.Err,
+	})
+	return one, nil
+}
+
+// end plays what has begun. The error is what simulate ends with.
+func (one *playing) end() error {
+	if err := one.playRounds(one.rounds); err != nil {
+		return err
+	}
+	return verdict(one.world, one.faults)
+}
+
+// Run implements [page.Player].
+func (p pagePlayer) Run(ctx context.Context, scenario page.Scenario) (*page.Run, error) {
+	warnings := p.Check(scenario)
+	one, problems := p.begin(ctx, scenario, nil)
+	if one == nil {
+		return page.Refused(problems), nil
+	}
+	recorder := page.Record(one.world)
+	failure := one.end()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	run, err := recorder.Run(one.transcript.String(), inLines(failure))
+	if err != nil {
+		return nil, err
+	}
+	run.Problems = append(warnings, p.inVain(scenario, one.world)...)
+	if refused, ok := errors.AsType[refusal](failure); ok && !page.AnyWrong(warnings) {
+		run.Problems = append(run.Problems, refused.document.problems(refused.cause)...)
+	}
+	return run, nil
+}
+
+// inLines returns an error in the lines in which it is printed.
+func inLines(err error) error {
+	if lines, ok := errors.AsType[cli.LinesError](err); ok {
+		return errors.New(strings.Join(lines, "\n"))
+	}
+	return err
+}
+
+// inVain tells of actions without an effect.
+func (p pagePlayer) inVain(scenario page.Scenario, world *player.World) (problems []page.Problem) {
+	for _, action := range world.InVain() {
+		for i, a := range scenario.Actions {
+			if strings.TrimSpace(a.Action) == action.String() {
+				problems = append(problems, page.Problem{Action: &i, Message: "it had no effect: " + whyInVain(action), Severity: page.Warning})
+				break
+			}
+		}
+	}
+	for _, target := range world.UnmetFaults() {
+		for i, a := range scenario.Actions {
+			if strings.HasSuffix(strings.TrimSpace(a.Action), " "+target) {
+				problems = append(problems, page.Problem{Action: &i, Message: "fault target not found: " + target, Severity: page.Warning})
+				break
+			}
+		}
+	}
+	return problems
+}
+
+// whyInVain says why an action had no effect.
+func whyInVain(action player.Action) string {
+	if action.Do == "sync" && action.Detail != "" {
+		return "the sync wrote too little for that, or there was nothing of that name"
+	}
+	return "there was nothing of that kind and name"
+}
+
+// Golden implements [page.Player].
+func (p pagePlayer) Golden(ctx context.Context, scenario page.Scenario) (cases []page.Case, err error) {
+	var one *playing
+	keep := func(name string, now time.Time, body, answer []byte) error {
+		input, output, err := caseOf(now, body, answer)
+		cases = append(cases, page.Case{Step: len(one.world.Steps) + 1, Name: name, In: string(input), Out: string(output)})
+		return err
+	}
+	one, problems := p.begin(ctx, scenario, func(call player.Call) player.Call { return eachCase(call, keep) })
+	if one == nil {
+		return nil, errors.New(problems[0].Message)
+	}
+	_ = one.end() // what goes wrong is worth a case, too
+	return cases, ctx.Err()
+}
+
+// Story implements [page.Player].
+func (p pagePlayer) Story(ctx context.Context, scenario page.Scenario) (string, error) {
+	one, problems := p.begin(ctx, scenario, nil)
+	if one == nil {
+		return "", errors.New(problems[0].Message)
+	}
+	targets, _, _ := scenario.Happens()
+	switch {
+	case len(one.rounds) > 1:
+		return "", errors.New("explore takes each object once: write the edit as an action")
+	case len(targets.Flap) > 0:
+		return "", errors.New("explore has no flap: write fail and mend instead")
+	}
+	_ = one.end() // its end is not told
+	return explore.Schedule(one.world.Played()).String() + "\n", ctx.Err()
+}
+
+// Check implements [page.Player].
+func (p pagePlayer) Check(scenario page.Scenario) []page.Problem {
+	_, _, problems := scenario.Happens()
+	rounds, more := p.read(scenario)
+	problems = append(problems, more...)
+	stored := map[string]map[string]any{}
+	for _, round := range rounds {
+		for _, d := range round {
+			problems = append(problems, p.check(d, stored)...)
+		}
+	}
+	return problems
+}
+
+// check holds a custom resource to its CRD, and an edit to what was stored before.
+func (p pagePlayer) check(d document, stored map[string]map[string]any) (problems []page.Problem) {
+	controller, err := p.controllerFor(d)
+	if err != nil {
+		return nil // it belongs to someone else
+	}
+	definition, content, err := definitionOf(d, controller)
+	if err != nil {
+		return []page.Problem{d.wrong(err)}
+	}
+	if definition == nil {
+		return nil
+	}
+	id, _ := d.identity() // it has one
+	if stored[id] != nil {
+		_ = unstructured.SetNestedField(content, "1", "metadata", "resourceVersion") // kubectl apply adds it
+	}
+	unknown, refused := definition.Admit(context.Background(), content, stored[id])
+	stored[id] = content
+	for i, path := range unknown {
+		if i == mostWarnings {
+			break
+		}
+		problems = append(problems, page.Problem{File: &d.file, Line: d.line(path), Field: path, Message: "unknown field: it is left out", Severity: page.Warning})
+	}
+	if len(refused) > 0 {
+		kind := schema.GroupKind{Group: controller.Parent.Group(), Kind: controller.Parent.Kind}
+		problems = append(problems, d.problems(apierrors.NewInvalid(kind, "", refused))...)
+	}
+	return problems
+}
+
+// read returns the documents of a scenario in rounds.
+func (p pagePlayer) read(scenario page.Scenario) (rounds [][]document, problems []page.Problem) {
+	var all []document
+	for i, file := range scenario.Files {
+		list, err := documentsOf(cmp.Or(file.Name, fmt.Sprintf("file %d", i+1)), []byte(file.Text))
+		if err != nil {
+			problems = append(problems, page.Problem{File: &i, Line: documents.LineOf(err), Message: err.Error(), Severity: page.Wrong})
+		}
+		for _, d := range list {
+			d.file = i
+			if _, err := d.identity(); err != nil {
+				problems = append(problems, d.wrong(err))
+			}
+			all = append(all, d)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	rounds, err := p.inRounds(all, "the page")
+	if err != nil {
+		return nil, []page.Problem{wrong(err)}
+	}
+	return rounds, nil
+}
+
+func wrong(err error) page.Problem { return page.Problem{Message: err.Error(), Severity: page.Wrong} }
+
+// wrong is an error about the document as a whole.
+func (d document) wrong(err error) page.Problem {
+	return page.Problem{File: &d.file, Line: max(1, d.line("")), Message: err.Error(), Severity: page.Wrong}
+}
+
+// problems returns why a document was refused, field by field where that is known.
+func (d document) problems(err error) (problems []page.Problem) {
+	_, causes := causesOf(err)
+	for _, cause := range causes {
+		problems = append(problems, page.Problem{File: &d.file, Line: d.line(cause.Field), Field: cause.Field, Message: cause.Message, Severity: page.Wrong})
+	}
+	if problems == nil {
+		return []page.Problem{d.wrong(err)}
+	}
+	return problems
+}

@@ -1,0 +1,159 @@
+//go:build unix
+
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/internal/cli"
+)
+
+// TestMain lets the plugin call this test's program as operetta.
+func TestMain(m *testing.M) {
+	if os.Getenv("OPERETTA_TEST_IS_OPERETTA") != "" {
+		os.Exit(Run(context.Background(), "operetta", hooks.All(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
+	os.Exit(m.Run())
+}
+
+// kubectl is a stand-in that has the objects of a folder, one file for a kind, and may not read nodes.
+const kubectl = `#!/bin/sh
+[ "$1" = get ] || exit 9
+echo "$@" >>"$KUBECTL_FOLDER/calls"
+code=0
+for kind in $(echo "$2" | tr , ' '); do
+  if [ "$kind" = nodes ]; then
+    echo 'Error from server (Forbidden): nodes is forbidden: User "jane" cannot list resource "nodes"' >&2
+    code=1
+    continue
+  fi
+  if [ -f "$KUBECTL_FOLDER/$kind.json" ]; then cat "$KUBECTL_FOLDER/$kind.json"; else echo '{"kind":"List","apiVersion":"v1","items":[]}'; fi
+done
+exit $code
+`
+
+// pluginCommand returns the call of kubectl-operetta with a stand-in for kubectl, which has the objects of a dump.
+func pluginCommand(t *testing.T, folder, dump string, args ...string) *exec.Cmd {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o700))
+	text, err := os.ReadFile(dump)
+	require.NoError(t, err)
+	var list struct{ Items []map[string]any }
+	require.NoError(t, json.Unmarshal(text, &list))
+	kinds := map[string][]any{}
+	for _, object := range list.Items {
+		version, kind := object["apiVersion"].(string), strings.ToLower(object["kind"].(string))
+		group, _, hasGroup := strings.Cut(version, "/")
+		resource := kind + "s"
+		if kind == "modelbox" {
+			resource = "modelboxes"
+		}
+		if hasGroup {
+			resource += "." + group
+		}
+		kinds[resource] = append(kinds[resource], object)
+	}
+	for resource, items := range kinds {
+		text, err := json.Marshal(map[string]any{"kind": "List", "apiVersion": "v1", "items": items})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, resource+".json"), text, 0o600))
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	command := exec.CommandContext(t.Context(), "../../../deploy/kubectl-operetta", args...)
+	command.Env = append(os.Environ(), "OPERETTA="+self, "OPERETTA_TEST_IS_OPERETTA=yes", "KUBECTL_FOLDER="+folder, "OPERETTA_INTERVAL=0.1", "PATH="+folder+":"+os.Getenv("PATH"))
+	return command
+}
+
+// plugin calls it.
+func plugin(t *testing.T, dump string, args ...string) (calls, stdout, stderr string, err error) {
+	t.Helper()
+	folder := t.TempDir()
+	command := pluginCommand(t, folder, dump, args...)
+	var out, errOut bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errOut
+	err = command.Run()
+	called, _ := os.ReadFile(filepath.Join(folder, "calls"))
+	return string(called), out.String(), errOut.String(), err
+}
+
+// TestPlugin: the plugin says what a dump says, and of a kind that may not be read that it was not seen.
+func TestPlugin(t *testing.T) {
+	broken := dumpOf(t, sample, "--fail=Deployment/sentiment")
+	calls, text, stderr, err := plugin(t, broken, "why", "modelbox/sentiment", "-n", "default")
+	require.NoError(t, err, stderr)
+	require.Equal(t, `kubectl operetta: nodes is not seen: Error from server (Forbidden): nodes is forbidden: User "jane" cannot list resource "nodes"`+"\n", stderr)
+	require.Contains(t, calls, "--namespace=default --output=json")
+	require.NotContains(t, calls, "secrets")
+	code, dumped, _ := operetta(t, "", "why", "modelbox/sentiment", "-f", broken, "--seen=all")
+	require.Equal(t, 0, code)
+	line := func(text, label string) string {
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(strings.TrimSpace(line), label) {
+				return line
+			}
+		}
+		return fmt.Sprintf("there is no %s in %s", label, text)
+	}
+	for _, label := range []string{"because", "also", "holds", "look"} { // the ages are those of today
+		require.Equal(t, line(dumped, label), line(text, label))
+	}
+	require.NotContains(t, text, "not seen")
+
+	calls, text, _, err = plugin(t, broken, "why", "--all", "-A")
+	require.NoError(t, err)
+	require.Contains(t, calls, "--all-namespaces")
+	require.Contains(t, text, "1 of 1 custom resources are not Ready")
+
+	calls, text, stderr, err = plugin(t, broken, "diff", "-o", "summary")
+	require.Contains(t, calls, "--show-managed-fields")
+	require.NoError(t, err, text+stderr)
+	edited, err := os.ReadFile(sample)
+	require.NoError(t, err)
+	with := write(t, "edited.yaml", strings.Replace(string(edited), "replicas: 3", "replicas: 5", 1))
+	_, text, stderr, err = plugin(t, broken, "diff", "-o", "summary", "--with", with)
+	exit, _ := errors.AsType[*exec.ExitError](err)
+	require.NotNil(t, exit, text+stderr)
+	require.Equal(t, 3, exit.ExitCode(), text+stderr)
+
+	_, _, stderr, err = plugin(t, broken, "describe")
+	require.Error(t, err)
+	require.Contains(t, stderr, "usage: kubectl operetta why KIND/NAME")
+}
+
+// TestPluginWatches: with --watch it answers again when the cluster has changed.
+func TestPluginWatches(t *testing.T) {
+	folder := t.TempDir()
+	command := pluginCommand(t, folder, dumpOf(t, sample, "--fail=Deployment/sentiment"), "why", "--all", "--watch")
+	out, err := command.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, command.Start())
+	lines, isChanged := bufio.NewScanner(out), false
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "1 of 1 custom resources are not Ready") && !isChanged {
+			isChanged = true
+			_ = pluginCommand(t, folder, dumpOf(t, sample)) // writes the objects of a Ready one
+		}
+		if strings.Contains(lines.Text(), "it is Ready") {
+			break
+		}
+	}
+	require.Equal(t, "1 custom resource: it is Ready", lines.Text())
+	require.NoError(t, command.Process.Signal(syscall.SIGTERM))
+	exit, _ := errors.AsType[*exec.ExitError](command.Wait())
+	require.NotNil(t, exit)
+}

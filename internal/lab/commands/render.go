@@ -1,0 +1,121 @@
+package commands
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// renderFlags are the flags of render.
+type renderFlags struct {
+	hook, now    string
+	childrenOnly bool
+	validate     bool
+}
+
+func newRenderCommand(p *program) *cobra.Command {
+	var flags renderFlags
+	cmd := &cobra.Command{
+		Use:   "render FILE",
+		Short: "Print what a hook answers to a request or a custom resource",
+		Long: `Render prints what a hook answers, as YAML. FILE, or - for the standard input,
+holds a hook request, or a bare custom resource for which no children are
+observed, in YAML or JSON; objects of other kinds beside it are ignored. What a
+request leaves out because it is empty is filled in. Where an operator creates its
+children in stages, a bare custom resource has those of the first. A file may have
+64 MiB, a YAML document a million values.
+
+` + validateHelp,
+		Example: `  operetta render deploy/samples/modelbox.yaml
+  operetta render deploy/samples/modelbox.yaml --children-only | kubectl diff -f -`,
+		Args: cli.Exactly(1, "one file"),
+		RunE: func(_ *cobra.Command, args []string) error { return render(p, args[0], &flags) },
+	}
+	cmd.Flags().StringVar(&flags.hook, "hook", "sync", "hook to call: sync, finalize or customize")
+	cmd.Flags().StringVar(&flags.now, "now", "", "time that the hook is handed, as in 2026-01-02T15:04:05Z (default the current time)")
+	cmd.Flags().BoolVar(&flags.childrenOnly, "children-only", false, "print the children as a YAML stream for kubectl apply -f -")
+	validateFlag(cmd, &flags.validate)
+	cli.AddPolicies(cmd, p.Program)
+	return cmd
+}
+
+func render(p *program, path string, flags *renderFlags) error {
+	if flags.childrenOnly && flags.hook == string(metacontroller.CustomizeHook) {
+		return cli.Usagef("--children-only is for sync and finalize: customize answers with no children")
+	}
+	now := time.Now()
+	if flags.now != "" {
+		var err error
+		if now, err = time.Parse(time.RFC3339, flags.now); err != nil {
+			return cli.Usagef("--now %q is no time like 2026-01-02T15:04:05Z", flags.now)
+		}
+	}
+	input, controller, err := p.only(path)
+	if err != nil {
+		return err
+	}
+	hook := metacontroller.HookName(flags.hook)
+	if !slices.Contains(controller.Hooks(), hook) {
+		return cli.Usagef("--hook %q: %s has the hooks %v", flags.hook, controller.Name(), controller.Hooks())
+	}
+	if input, err = p.admit(input, controller, hook, flags.validate); err != nil {
+		return err
+	}
+	if !flags.validate {
+		controller.CRD = nil
+	}
+	request, err := corpus.Complete(controller, hook, input.json)
+	if err != nil {
+		return fmt.Errorf("%s: %w", input.source, err)
+	}
+	var answer metacontroller.Answer
+	err = p.catch(controller.Name()+"/"+flags.hook, func() error {
+		answer, err = controller.Call(hook, now, request)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", input.source, err)
+	}
+	if flags.childrenOnly {
+		return p.printChildren(answer)
+	}
+	text, err := documents.ToYAML(answer.Body)
+	if err != nil {
+		return fmt.Errorf("printing the answer: %w", err)
+	}
+	_, err = p.Out.Write(text)
+	return err
+}
+
+// printChildren prints the desired children, without kept ones, which have no
+// content of their own to apply.
+func (p *program) printChildren(answer metacontroller.Answer) error {
+	var response struct {
+		Children []map[string]any `json:"children"`
+	}
+	if err := json.Unmarshal(answer.Body, &response); err != nil {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	for i, child := range response.Children {
+		if answer.Children[i].Kept {
+			continue
+		}
+		metadata := child["metadata"].(map[string]any) // checked by Call
+		if metadata["namespace"] == nil && answer.Parent.Namespace != "" {
+			metadata["namespace"] = answer.Parent.Namespace
+		}
+		fmt.Fprintln(p.Out, "---")
+		if err := printData(p.Out, "yaml", child); err != nil {
+			return fmt.Errorf("printing the children: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/lab/picture"
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/lab/report"
+)
+
+// maxSteps is the limit of --max-steps.
+const maxSteps = 10_000
+
+// simulateFlags are the flags of simulate.
+type simulateFlags struct {
+	output, apply, hookVersion string
+	targets                    player.FaultTargets
+	deleteAfter, overHTTP      bool
+	validate                   bool
+	record                     string
+	maxSteps                   int
+}
+
+func newSimulateCommand(p *program) *cobra.Command {
+	var flags simulateFlags
+	cmd := &cobra.Command{
+		Use:   "simulate FILE...",
+		Short: "Play reconciliation in memory until nothing changes",
+		Long: `Simulate plays what Metacontroller, the API server and the built-in controllers
+do with custom resources, and prints each step. The files, or - for the standard
+input, are applied in their order: a custom resource that comes a second time is
+an edit, applied when the first has converged, and an object of another kind is
+one that belongs to someone else. What goes wrong can be told a step from which
+on it does, as in Deployment/web@3.
+
+Of the output's marks, > is what a person did, + ~ and - are children that come,
+change and go, * is how far they are, ? the conditions of the custom resource,
+and ! trouble.
+
+There is room for 10,000 objects; a file may have 64 MiB.
+
+` + validateHelp + `
+An edit that a rule of the CustomResourceDefinition refuses is refused here, too.
+
+The exit code is 0 when every custom resource ends Ready, or when a fault was
+asked for and nothing keeps changing.`,
+		Example: `  operetta simulate deploy/samples/modelbox.yaml
+  operetta simulate deploy/samples/modelbox.yaml --vanish Service/sentiment
+  operetta simulate deploy/samples/modelbox.yaml --fail Deployment/sentiment`,
+		Args: someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
+	}
+	set := cmd.Flags()
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, yaml, svg for a picture, or html for a file to play through in a browser")
+	set.StringVar(&flags.apply, "apply", string(player.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
+	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
+	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
+	set.StringArrayVar(&flags.targets.Hold, "hold", nil, "KIND/NAME of an object whose Pods run and become neither ready nor done")
+	set.StringArrayVar(&flags.targets.Vanish, "vanish", nil, "KIND/NAME of an object that is deleted by hand after all has converged")
+	set.StringArrayVar(&flags.targets.Flap, "flap", nil, "KIND/NAME of an object that fails for a while, twice, after all has converged")
+	set.StringArrayVar(&flags.targets.Evict, "evict", nil, "KIND/NAME of an object whose Pods are evicted after all has converged")
+	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
+	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
+	validateFlag(cmd, &flags.validate)
+	set.StringVar(&flags.record, "record", "", "folder, such as testdata, to write what the hooks are asked to as cases: KIND/HOOK/step-001.in.yaml and .out.yaml")
+	set.IntVar(&flags.maxSteps, "max-steps", player.DefaultMaxSteps, "steps after which there is no fixed point")
+	cli.AddPolicies(cmd, p.Program)
+	return cmd
+}
+
+func (p *program) simulate(ctx context.Context, paths []string, flags *simulateFlags) error {
+	faults, err := flags.faults()
+	if err != nil {
+		return err
+	}
+	rounds, err := p.rounds(paths)
+	if err != nil {
+		return err
+	}
+	controllers := p.Controllers()
+	if !flags.validate {
+		controllers = cli.WithoutDefinitions(controllers)
+	}
+	call := p.hooks(controllers)
+	if flags.overHTTP {
+		served, stop, err := p.hooksOverHTTP(ctx, controllers)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		call = served
+	}
+	if flags.record != "" {
+		if call, err = recording(flags.record, call); err != nil {
+			return err
+		}
+	}
+	world := player.New(player.Options{
+		Controllers: p.Controllers(),
+		Call:        call,
+		Apply:       player.Strategy(flags.apply),
+		HookVersion: flags.hookVersion,
+		MaxSteps:    flags.maxSteps,
+		Faults:      faults,
+
+		SkipValidation: !flags.validate,
+	})
+	played := &simulation{program: p, world: world, text: report.Printer{Out: p.Out}, validate: flags.validate, deleteAfter: flags.deleteAfter}
+	played.unknown = func(d document, fields []string) { p.warn(d, "", fields) }
+	if err := p.printPlayed(played, rounds, flags); err != nil {
+		return err
+	}
+	return verdict(world, len(faults) > 0)
+}
+
+// printPlayed plays documents and prints what happens.
+func (p *program) printPlayed(played *simulation, rounds [][]document, flags *simulateFlags) error {
+	switch flags.output {
+	case "text":
+		return played.playRounds(rounds)
+	case "html":
+		return p.printHTML(played, rounds, flags)
+	}
+	played.text.Out = io.Discard
+	failure := played.playRounds(rounds)
+	if err := p.printWorld(flags.output, played.world, failure); err != nil {
+		return fmt.Errorf("printing the simulation: %w", err)
+	}
+	return failure
+}
+
+// printWorld prints what has happened.
+func (p *program) printWorld(output string, world *player.World, failure error) error {
+	if output == "svg" {
+		return picture.Write(p.Out, world)
+	}
+	return printData(p.Out, output, newTranscript(world, failure))
+}
+
+// faults refuses what is out of range, and returns what goes wrong.
+func (f *simulateFlags) faults() ([]player.Fault, error) {
+	if !slices.Contains([]string{"text", "json", "yaml", "svg", "html"}, f.output) {
+		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml, svg or html", f.output)
+	}
+	if f.maxSteps < 1 || f.maxSteps > maxSteps {
+		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)
+	}
+	if f.apply != string(player.DynamicApply) && f.apply != string(player.ServerSideApply) {
+		return nil, cli.Usagef("--apply %q is neither dynamic-apply nor server-side-apply", f.apply)
+	}
+	if f.hookVersion != "v1" && f.hookVersion != "v2" {
+		return nil, cli.Usagef("--hook-version %q is neither v1 nor v2", f.hookVersion)
+	}
+	faults, err := f.targets.Parse()
+	if err != nil {
+		return nil, cli.Usagef("--%w", err)
+	}
+	return faults, nil
+}
+
+// rounds reads the files. A custom resource that occurs again starts the next
+// round.
+func (p *program) rounds(paths []string) ([][]document, error) {
+	var all []document
+	length := 0
+	for _, path := range paths {
+		list, err := p.readDocuments(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range list {
+			if length += len(d.json); length > documents.MaxBytes {
+				return nil, fmt.Errorf("%s: with it the files have more than %d MiB: simulate less at once", d.source, documents.MaxBytes>>20)
+			}
+		}
+		all = append(all, list...)
+	}
+	return p.inRounds(all, strings.Join(paths, ", "))
+}
+
+// inRounds returns documents of some files in rounds.
+func (p *program) inRounds(all []document, files string) ([][]document, error) {
+	rounds := [][]document{nil}
+	parents, seen := 0, map[string]bool{}
+	for _, d := range all {
+		id, err := d.identity()
+		if err != nil {
+			return nil, err
+		}
+		if _, err := p.controllerFor(d); err == nil {
+			parents++
+		}
+		if seen[id] {
+			rounds = append(rounds, nil)
+			seen = map[string]bool{}
+		}
+		seen[id] = true
+		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
+	}
+	if parents == 0 {
+		return nil, fmt.Errorf("%s: there is no custom resource of a kind that %s knows", files, p.Name())
+	}
+	return rounds, nil
+}

@@ -1,0 +1,96 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/lab/report"
+)
+
+// simulation is documents that are played in a world.
+type simulation struct {
+	*program
+
+	world                 *player.World
+	text                  report.Printer
+	validate, deleteAfter bool
+	// unknown is told the fields that the API server would drop.
+	unknown func(d document, fields []string)
+}
+
+// playRounds plays the documents round by round, and prints all steps.
+func (s *simulation) playRounds(rounds [][]document) error {
+	defer s.text.Steps(s.world)
+	for i, round := range rounds {
+		for _, d := range round {
+			if err := s.apply(d); err != nil {
+				return err
+			}
+		}
+		play := s.world.PlayOn
+		if i == len(rounds)-1 {
+			play = s.world.Play
+		}
+		err := play()
+		s.text.Outcomes(s.world)
+		if err != nil {
+			return err
+		}
+	}
+	if !s.deleteAfter {
+		return nil
+	}
+	s.world.DeleteParents()
+	return s.world.Play()
+}
+
+// apply applies a document, and tells of fields that the API server would drop.
+func (s *simulation) apply(d document) error {
+	if controller, err := s.controllerFor(d); err == nil && s.validate {
+		definition, content, err := definitionOf(d, controller)
+		if err != nil {
+			return err
+		}
+		if definition != nil {
+			s.unknown(d, definition.Complete(content))
+		}
+	}
+	if err := s.world.Apply(d.json); err != nil {
+		return refusal{d.refused(err), d, err}
+	}
+	return nil
+}
+
+// refusal is why a document was refused, as it is printed, and what the API server said.
+type refusal struct {
+	error
+	document document
+	cause    error
+}
+
+// Unwrap returns what is printed.
+func (r refusal) Unwrap() error { return r.error }
+
+// verdict returns an error unless all custom resources are Ready and all faults
+// have found an object.
+func verdict(world *player.World, faults bool) error {
+	if unmet := world.UnmetFaults(); len(unmet) > 0 {
+		return fmt.Errorf("fault target not found: %s: name an object that exists in the simulation", strings.Join(unmet, ", "))
+	}
+	var unready []string
+	for _, outcome := range world.Outcomes() {
+		name := outcome.Parent.GetKind() + " " + player.RefOf(outcome.Parent).Key()
+		switch {
+		case outcome.Failure != "":
+			unready = append(unready, name+": "+outcome.Failure)
+		case outcome.Ready != "True" && !faults:
+			unready = append(unready, name+" is not Ready: "+outcome.Reason+": "+outcome.Message)
+		}
+	}
+	if len(unready) > 0 {
+		return errors.New(strings.Join(unready, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,41 @@
+// Package commands are the commands for people who write or try operators: they need no
+// cluster, and nothing of them belongs into an image.
+package commands
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// program is what every command works with.
+type program struct{ *cli.Program }
+
+// about is what the program's help says of them.
+const about = `render, simulate, play, explore, replay, diff, why and manifests need no cluster. new adds
+an operator to a project or starts one, and generate writes what deploy/ has of its operators.`
+
+// Run is [cli.Run] for a program that has these commands, too.
+func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams cli.Streams) int {
+	return cli.Run(ctx, name, controllers, cli.Commands{About: about, New: newCommands}, args, streams)
+}
+
+func newCommands(shared *cli.Program) []*cobra.Command {
+	p := &program{shared}
+	return []*cobra.Command{
+		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newPlayCommand(p),
+		newDiffCommand(p), newWhyCommand(p), newReplayCommand(p),
+		newManifestsCommand(p), newGenerateCommand(p), newNewCommand(p),
+	}
+}
+
+// someFiles is an argument check that is a usage error.
+func someFiles(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cli.Usagef("%s takes at least one file", cmd.Name())
+	}
+	return nil
+}

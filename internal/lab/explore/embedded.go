@@ -1,0 +1,163 @@
+package explore
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// isOfTemplate reports whether all that fails is children that the API server refuses for what the
+// user wrote into an embedded type of Pods, and Ready names them. A CRD does not repeat what
+// Kubernetes checks of a Pod; what is refused of a kind's own fields is the operator's mistake.
+func (r *Run) isOfTemplate(outcome player.Outcome) bool {
+	if outcome.Reason != operator.ReasonChildBlocked && outcome.Reason != operator.ReasonUpdateBlocked {
+		return false
+	}
+	isTold := false
+	for child, refusal := range r.refused {
+		if refusal.Parent != player.RefOf(outcome.Parent) || !strings.Contains(outcome.Failure, refusal.Err.Error()) {
+			continue
+		}
+		if !strings.Contains(outcome.Message, child.String()) || !r.scenario.isEmbedded(outcome.Parent, refusal.Err) {
+			return false
+		}
+		isTold = true
+	}
+	return isTold
+}
+
+// isEmbedded reports whether each cause of a refusal is a value that stands in an embedded type of
+// Pods in a custom resource's spec.
+func (s *Scenario) isEmbedded(parent player.Object, refusal error) bool {
+	var invalid apierrors.APIStatus
+	controller := s.controllerOf(parent)
+	if !errors.As(refusal, &invalid) || !apierrors.IsInvalid(refusal) || len(controller.CRD) == 0 {
+		return false
+	}
+	schema, err := crd.Written(controller.CRD, controller.Parent.Version())
+	if err != nil {
+		return false
+	}
+	for _, cause := range invalid.Status().Details.Causes {
+		if !stands(cause, schema, parent.Object, false) {
+			return false
+		}
+	}
+	return true
+}
+
+// stands reports whether the field that is refused stands in an embedded type, anywhere in a value.
+func stands(cause metav1.StatusCause, schema map[string]any, value any, isEmbedded bool) bool {
+	switch value := value.(type) {
+	case []any:
+		items, _ := schema["items"].(map[string]any)
+		return slices.ContainsFunc(value, func(item any) bool { return stands(cause, items, item, isEmbedded) })
+	case map[string]any:
+		properties, _ := schema["properties"].(map[string]any)
+		isEmbedded = isEmbedded || podTypes()[signature(properties)]
+		if isEmbedded && isCause(cause, properties, value) {
+			return true
+		}
+		for name, inner := range value {
+			field, known := properties[name].(map[string]any)
+			if known && (lacks(cause, name, field, inner) || stands(cause, field, inner, isEmbedded)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lacks reports whether what is refused is an object of an embedded type itself, or one in a list of
+// such: a probe that has no handler, a variable from nowhere, a volume of two types.
+func lacks(cause metav1.StatusCause, name string, schema map[string]any, value any) bool {
+	if list, isList := value.([]any); isList && len(list) > 0 {
+		schema, _ = schema["items"].(map[string]any)
+		value = list[0]
+	}
+	properties, _ := schema["properties"].(map[string]any)
+	isEmbedded := podTypes()[signature(properties)] || schema["x-kubernetes-preserve-unknown-fields"] == true
+	_, isObject := value.(map[string]any)
+	isUnion := cause.Type == metav1.CauseTypeFieldValueInvalid && strings.HasPrefix(cause.Message, `Invalid value: "": m`) // must specify one of, may not
+	isRefused := isUnion || cause.Type == metav1.CauseTypeFieldValueRequired || cause.Type == metav1.CauseTypeForbidden
+	return isEmbedded && isObject && isRefused && fieldOf(cause) == name
+}
+
+// fieldOf returns the last name in the path of what is refused, without an index.
+func fieldOf(cause metav1.StatusCause) string {
+	name, _, _ := strings.Cut(cause.Field[strings.LastIndex(cause.Field, ".")+1:], "[")
+	return name
+}
+
+// isCause reports whether an object has what is refused: a member of that name, with that value.
+func isCause(cause metav1.StatusCause, properties, object map[string]any) bool {
+	name := fieldOf(cause)
+	field, known := properties[name].(map[string]any)
+	if !known || strings.Contains(cause.Message, "immutable") {
+		return false
+	}
+	text, isText := object[name].(string)
+	switch cause.Type {
+	case metav1.CauseTypeFieldValueRequired:
+		return text == "" && field["type"] == "string"
+	case metav1.CauseTypeFieldValueInvalid, metav1.CauseTypeFieldValueDuplicate, metav1.CauseTypeFieldValueNotFound, metav1.CauseTypeFieldValueNotSupported:
+		return isText && strings.Contains(cause.Message, strconv.Quote(text)) || !isText && object[name] != nil
+	default:
+		return false
+	}
+}
+
+// podTypes are the types in a Pod template, each as the names of its fields. Those of one or two
+// fields are left out: a kind has such types of its own.
+var podTypes = sync.OnceValue(func() map[string]bool {
+	found, seen := map[string]bool{}, map[reflect.Type]bool{}
+	var visit func(reflect.Type)
+	visit = func(t reflect.Type) {
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct || seen[t] {
+			return
+		}
+		seen[t] = true
+		fields := jsonFields(t)
+		if len(fields) > 2 {
+			found[signature(fields)] = true
+		}
+		for _, field := range reflect.VisibleFields(t) {
+			visit(field.Type)
+		}
+	}
+	visit(reflect.TypeFor[corev1.PodTemplateSpec]())
+	return found
+})
+
+func jsonFields(t reflect.Type) map[string]any {
+	fields := map[string]any{}
+	for _, field := range reflect.VisibleFields(t) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			fields[name] = nil
+		}
+	}
+	return fields
+}
+
+func signature(fields map[string]any) string {
+	names := make([]string, 0, len(fields))
+	for name := range fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}

@@ -1,0 +1,138 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// settle ends all faults, lets the world come to rest and checks the result.
+func (r *Run) settle() {
+	if r.Broken != nil {
+		return
+	}
+	r.World.Do(player.Action{Do: "mend"})
+	r.refused = map[player.Ref]player.Refusal{}
+	if err := r.World.Play(); err != nil {
+		r.checkFailures()
+		r.violated(lawRest, err.Error())
+		return
+	}
+	r.checkFailures()
+	r.checkReady()
+	for _, outcome := range r.World.Outcomes() {
+		if outcome.Parent.GetDeletionTimestamp() == nil {
+			r.checkEnd(outcome)
+		}
+	}
+	r.checkGone()
+}
+
+// checkEnd compares the result with that of a new custom resource.
+func (r *Run) checkEnd(outcome player.Outcome) {
+	name := player.RefOf(outcome.Parent).String()
+	if r.checkRefused(outcome) {
+		return
+	}
+	if outcome.Failure != "" {
+		if r.isOfTemplate(outcome) {
+			return
+		}
+		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
+		return
+	}
+	history := r.scenario.controllerOf(outcome.Parent).Invariants.HistoryOf(outcome.Parent)
+	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
+	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
+		return
+	}
+	if is.ready != fresh.ready || is.stalled != fresh.stalled {
+		mayDiffer := slices.ContainsFunc(history, func(h metacontroller.History) bool {
+			return h.Kind == outcome.Parent.GetKind() && (h.If != nil || is.hasEnded())
+		})
+		if mayDiffer && fresh.ready != "True" {
+			return // one that has completed does not need what a new one waits for
+		}
+		if !mayDiffer {
+			r.violated(lawSame, tell([]unlike{{
+				fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)", name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words),
+				metacontroller.History{Kind: outcome.Parent.GetKind()},
+			}}))
+		}
+	}
+	if list := is.differences(fresh, history); len(list) > 0 {
+		r.violated(lawSame, name+": "+tell(list))
+	}
+}
+
+// checkRefused reports whether children are refused at the end for reasons
+// outside the schema: their names or node ports are taken. The custom resource
+// must report that. A name that another controller uses may be reported later,
+// because such children are left out.
+func (r *Run) checkRefused(outcome player.Outcome) bool {
+	told, taken := false, ""
+	parent := player.RefOf(outcome.Parent)
+	for child, refusal := range r.refused {
+		if refusal.Parent != parent && !r.asked[parent][child] {
+			continue // that of another custom resource, which may be a child of this one
+		}
+		object := r.World.Get(child)
+		isPort := outcome.Failure != "" && strings.Contains(refusal.Err.Error(), "nodePort")
+		if !isPort && (object == nil || player.IsOwnedBy(object, outcome.Parent)) {
+			continue
+		}
+		taken = child.String()
+		told = told || strings.Contains(outcome.Message, child.String())
+	}
+	for _, child := range r.leftAlone(outcome.Parent) {
+		taken = child.String()
+		told = told || strings.Contains(outcome.Message, child.String()) || outcome.Reason != operator.ReasonChildBlocked
+	}
+	if taken != "" && (!told || outcome.Ready == "True") {
+		r.violated(lawTold, fmt.Sprintf("%s is refused, and %s says Ready=%s %s: %s", taken, parent,
+			outcome.Ready, outcome.Reason, outcome.Message))
+	}
+	return taken != "" || r.isTold(outcome)
+}
+
+// isTold reports whether a custom resource says truly that the name of a child is taken. It does
+// not ask for the child each time, so that the last answer may be one without a refusal.
+func (r *Run) isTold(outcome player.Outcome) bool {
+	if outcome.Reason != operator.ReasonChildBlocked {
+		return false
+	}
+	return slices.ContainsFunc(r.World.Objects(), func(object player.Object) bool {
+		return strings.Contains(outcome.Message, player.RefOf(object).String()+" ") && !player.IsOwnedBy(object, outcome.Parent)
+	})
+}
+
+// leftAlone returns the objects of other controllers that use the names of
+// children of a custom resource, which are therefore left out.
+func (r *Run) leftAlone(parent player.Object) []player.Ref {
+	var refs []player.Ref
+	for _, object := range r.World.Selected(parent) {
+		owner, declared := metav1.GetControllerOfNoCopy(object), r.scenario.declaredOf(parent, object)
+		if declared != nil && declared.SharedName && owner != nil && owner.UID != parent.GetUID() {
+			refs = append(refs, player.RefOf(object))
+		}
+	}
+	return refs
+}
+
+// checkGone looks for children of deleted custom resources.
+func (r *Run) checkGone() {
+	if r.orphans || len(r.World.Parents()) > 0 {
+		return
+	}
+	for _, object := range r.World.Objects() {
+		if r.World.IsChild(object) {
+			r.violated(lawGone, player.RefOf(object).String()+" is left behind")
+		}
+	}
+}

@@ -1,0 +1,94 @@
+// Package page is a page on this machine that plays custom resources: the program plays, the page
+// shows. A [Scenario] is all that a link has, and the same scenario is always the same [Run].
+package page
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/operetta-dev/operetta/internal/lab/player"
+)
+
+// Scenario is what is played.
+type Scenario struct {
+	// Apply is the apply strategy; empty is dynamic-apply.
+	Apply string `json:"apply,omitempty"`
+	// Files are applied in their order, as those of operetta simulate.
+	Files []File `json:"files"`
+	// Actions are what happens to it.
+	Actions []Action `json:"actions,omitempty"`
+}
+
+// File is a text of custom resources and other objects in YAML or JSON.
+type File struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// Action is a fault of operetta simulate, as in fail Pod/web, or a [player.Action].
+type Action struct {
+	// At is the step that it begins; 0 is after everything has converged, and the beginning for fail and hold.
+	At     int    `json:"at,omitempty"`
+	Action string `json:"action"`
+}
+
+// Problem is a mistake in a scenario.
+type Problem struct {
+	// File and Action are indexes in the scenario, Line counts from 1 in the file.
+	File    *int   `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Action  *int   `json:"action,omitempty"`
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+	// Severity is [Wrong] or [Warning].
+	Severity string `json:"severity"`
+}
+
+// The severities of a [Problem].
+const (
+	Wrong   = "error"
+	Warning = "warning"
+)
+
+// Strategy returns the apply strategy. The error says which there are.
+func (s Scenario) Strategy() (player.Strategy, error) {
+	switch apply := player.Strategy(s.Apply); apply {
+	case "", player.DynamicApply:
+		return player.DynamicApply, nil
+	case player.ServerSideApply:
+		return apply, nil
+	}
+	return "", fmt.Errorf("apply %q is neither dynamic-apply nor server-side-apply", s.Apply)
+}
+
+// Happens returns the actions of a scenario as operetta simulate has them: its faults, which are
+// found by name whenever they come, and everything else.
+func (s Scenario) Happens() (player.FaultTargets, []player.Timed, []Problem) {
+	var faults player.FaultTargets
+	var timed []player.Timed
+	var problems []Problem
+	lists := map[string]*[]string{"fail": &faults.Fail, "hold": &faults.Hold, "vanish": &faults.Vanish, "flap": &faults.Flap, "evict": &faults.Evict}
+	for i, a := range s.Actions {
+		do, target, _ := strings.Cut(strings.TrimSpace(a.Action), " ")
+		list := lists[do]
+		var err error
+		switch {
+		case a.At < 0:
+			err = fmt.Errorf("%s: there is no step %d", a.Action, a.At)
+		case list != nil:
+			if a.At > 0 {
+				target = fmt.Sprintf("%s@%d", target, a.At)
+			}
+			_, err = player.ParseFault(player.FaultKind(do), target)
+			*list = append(*list, target)
+		default:
+			var action player.Action
+			action, err = player.ParseAction(a.Action)
+			timed = append(timed, player.Timed{Step: a.At, Action: action})
+		}
+		if err != nil {
+			problems = append(problems, Problem{Action: &i, Message: err.Error(), Severity: Wrong})
+		}
+	}
+	return faults, timed, problems
+}

@@ -1,0 +1,62 @@
+package player
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestJobs(t *testing.T) {
+	fail := Fault{What: Fail, Kind: "Job", Name: "j"}
+	for _, c := range []struct {
+		name, want string
+		spec       map[string]any
+		faults     []Fault
+		pods       int
+	}{
+		{"one Pod", "complete", nil, nil, 1},
+		{"several Pods", "complete", map[string]any{"completions": 3, "parallelism": 2}, nil, 3},
+		{"retries", "failed: Job has reached the specified backoff limit", map[string]any{"backoffLimit": 2}, []Fault{fail}, 3},
+		{"no retry", "failed: Job has reached the specified backoff limit", map[string]any{"backoffLimit": 0}, []Fault{fail}, 1},
+		{"restarts", "failed: Job has reached the specified backoff limit", map[string]any{"template": map[string]any{"spec": podSpec("x:1", "OnFailure")}}, []Fault{fail}, 0},
+		{
+			"deadline", "failed: Job was active longer than specified deadline",
+			map[string]any{"activeDeadlineSeconds": 60}, []Fault{{What: Hold, Kind: "Job", Name: "j"}}, 0,
+		},
+		{"suspended", "suspended", map[string]any{"suspend": true}, nil, 0},
+		{"still running", "1 active", nil, []Fault{{What: Hold, Kind: "Job", Name: "j"}}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := plain(t, jobs, job(c.spec), c.faults...)
+			require.Equal(t, c.want, Progress(w.Get(ref("batch/v1", "Job", "j"))))
+			require.Len(t, w.server.List("v1", "Pod"), c.pods)
+		})
+	}
+}
+
+func TestFinishedJobGoesAfterItsTime(t *testing.T) {
+	y := newToy(jobs)
+	y.sync = func(r request) any {
+		if done := y.bodies != nil && strings.Contains(strings.Join(y.bodies, " "), `"Complete"`); done {
+			return answer(true, job(map[string]any{"ttlSecondsAfterFinished": 100}))
+		}
+		return answer(false, job(map[string]any{"ttlSecondsAfterFinished": 100}))
+	}
+	err := y.world(t, func(o *Options) { o.MaxSteps = 60 }).Play()
+	require.ErrorContains(t, err, "Job/j", "it is made again, and again")
+}
+
+func TestJobReplacesAPodThatVanishes(t *testing.T) {
+	y := newToy(jobs)
+	y.sync = func(request) any { return answer(true, job(nil)) }
+	w := y.world(t, func(o *Options) { o.Faults = []Fault{{What: Hold, Kind: "Job", Name: "j"}} })
+	require.NoError(t, w.Play())
+	first := w.server.List("v1", "Pod")[0]
+	require.NoError(t, w.Delete(RefOf(first)))
+	require.NoError(t, w.Play())
+	list := w.server.List("v1", "Pod")
+	require.Len(t, list, 1)
+	require.NotEqual(t, first.GetName(), list[0].GetName())
+	require.Equal(t, "1 active, 1 failed", Progress(w.Get(ref("batch/v1", "Job", "j"))))
+}

@@ -1,0 +1,102 @@
+package player
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Progress returns the progress of a built-in kind, as in "2/4 ready". It is
+// empty for other kinds, and for nil.
+func Progress(object Object) string {
+	if object == nil {
+		return ""
+	}
+	switch ref := RefOf(object); {
+	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.StatefulSet):
+		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "updatedReplicas")
+	case ref.Is(metacontroller.ReplicaSet):
+		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "replicas")
+	case ref.Is(metacontroller.DaemonSet):
+		want := number(object, "status", "desiredNumberScheduled")
+		return progressOf(object, want, "numberReady", "numberAvailable", "updatedNumberScheduled")
+	case ref.Is(metacontroller.Pod):
+		return podProgress(object)
+	case ref.Is(metacontroller.Job):
+		return jobProgress(object)
+	case ref.Is(metacontroller.Service):
+		if ingress, _, _ := unstructured.NestedSlice(object.Object, "status", "loadBalancer", "ingress"); len(ingress) > 0 {
+			fields, _ := ingress[0].(map[string]any)
+			return fmt.Sprintf("load balancer at %v", fields["ip"])
+		}
+	case ref.Is(metacontroller.HorizontalPodAutoscaler):
+		return fmt.Sprintf("%d of %d replicas", number(object, "status", "currentReplicas"), number(object, "status", "desiredReplicas"))
+	case ref.Is(metacontroller.PodDisruptionBudget):
+		return fmt.Sprintf("%d disruptions allowed", number(object, "status", "disruptionsAllowed"))
+	case ref.Is(metacontroller.PersistentVolumeClaim):
+		phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
+		return phase
+	}
+	return ""
+}
+
+func number(object Object, path ...string) int64 {
+	n, _, _ := unstructured.NestedInt64(object.Object, path...)
+	return n
+}
+
+func progressOf(object Object, want int64, ready, available, updated string) string {
+	if number(object, "status", "observedGeneration") == 0 {
+		return ""
+	}
+	isReady := number(object, "status", ready)
+	text := fmt.Sprintf("%d/%d ready", isReady, want)
+	if n := number(object, "status", updated); n < want {
+		text += fmt.Sprintf(", %d updated", n)
+	}
+	if n := number(object, "status", available); n < isReady {
+		text += fmt.Sprintf(", %d available", n)
+	}
+	if c := Condition(object, "Progressing"); c.Status == "False" {
+		text += ", " + c.Reason
+	}
+	return text
+}
+
+func podProgress(object Object) string {
+	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
+	switch {
+	case phase == "Running" && Condition(object, "Ready").Status == "True":
+		return "ready"
+	case phase == "Running":
+		return "running, not ready"
+	case phase == "Pending" && Condition(object, "PodScheduled").Status == "True":
+		return "scheduled"
+	case phase == "Failed":
+		reason, _, _ := unstructured.NestedString(object.Object, "status", "reason")
+		return strings.TrimSpace("failed " + reason)
+	default:
+		return strings.ToLower(phase)
+	}
+}
+
+func jobProgress(object Object) string {
+	if c := Condition(object, "Failed"); c.Status == "True" {
+		return "failed: " + c.Message
+	}
+	for _, kind := range []string{"Complete", "Suspended"} {
+		if Condition(object, kind).Status == "True" {
+			return strings.ToLower(kind)
+		}
+	}
+	parts := []string{}
+	for _, name := range []string{"active", "succeeded", "failed"} {
+		if n := number(object, "status", name); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, name))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

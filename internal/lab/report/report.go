@@ -1,0 +1,195 @@
+// Package report prints as text what happens in a simulated cluster.
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/printable"
+)
+
+// Printer prints the steps of one World, while it runs or at its end. Its zero
+// value with an Out is ready for use.
+type Printer struct {
+	// Out is where the text goes.
+	Out io.Writer
+
+	printed int // steps
+	start   time.Time
+	ready   map[string]string // by parent, as it was printed last
+}
+
+// Outcomes prints the steps since the last call and the outcome of each custom
+// resource. "Quiet" means that another sync changes nothing.
+func (r *Printer) Outcomes(world *player.World) {
+	r.Steps(world)
+	for _, o := range world.Outcomes() {
+		state := "Ready and quiet"
+		switch {
+		case o.Failure != "":
+			state = "FAILED"
+		case o.Ready != "True":
+			state = "not Ready (" + o.Reason + ")"
+		case !o.Quiet:
+			state = "Ready, but NOT quiet"
+		}
+		line := fmt.Sprintf("= %s %s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(), player.RefOf(o.Parent).Key(), state, o.After.Round(time.Second), o.Calls, o.Children)
+		fmt.Fprintln(r.Out, printable.Escaped(line))
+	}
+}
+
+// Steps prints the steps since the last call. Objects below the children, such
+// as the Pods of a Deployment, are only shown by the children's numbers.
+func (r *Printer) Steps(world *player.World) {
+	for _, step := range world.Steps[min(r.printed, len(world.Steps)):] {
+		if r.printed == 0 {
+			r.start = step.Time
+		}
+		r.printed++
+		head := fmt.Sprintf("%6s  ", step.Time.Sub(r.start).Round(time.Second))
+		for _, text := range r.Lines(world, step) {
+			fmt.Fprintf(r.Out, "%s%s\n", head, text)
+			head = strings.Repeat(" ", len(head))
+		}
+	}
+}
+
+// Lines returns what is said of the next step, without its time.
+func (r *Printer) Lines(world *player.World, step player.Step) []string {
+	lines := []string{}
+	for _, text := range linesOf(world, step) {
+		if !r.isRepeated(text) {
+			lines = append(lines, printable.Escaped(text)) // it has values of objects
+		}
+	}
+	return lines
+}
+
+// isRepeated reports whether a condition of a custom resource was last printed
+// with the same text.
+func (r *Printer) isRepeated(text string) bool {
+	subject, state, isCondition := strings.Cut(text, conditionMark)
+	if !isCondition {
+		return false
+	}
+	if r.ready == nil {
+		r.ready = map[string]string{}
+	}
+	repeated := r.ready[subject] == state
+	r.ready[subject] = state
+	return repeated
+}
+
+// conditionMark stands between a custom resource and its condition.
+const conditionMark = "  Ready="
+
+func linesOf(world *player.World, step player.Step) []string {
+	var lines []string
+	for _, event := range step.Events {
+		switch {
+		case event.Object == nil:
+			lines = append(lines, "! "+event.Detail)
+		case event.Verb == player.Failed:
+			lines = append(lines, fmt.Sprintf("! %s  %s", player.RefOf(event.Object), event.Detail))
+		case world.IsOfParent(event.Object):
+			lines = append(lines, parentLines(event)...)
+		case world.IsChild(event.Object), event.By == "applied", event.By == "deleted by hand":
+			lines = append(lines, childLines(event)...)
+		}
+	}
+	return lines
+}
+
+func parentLines(event player.Event) []string {
+	name := player.RefOf(event.Object).String()
+	switch event.Verb {
+	case player.Created:
+		return []string{"> " + name + "  applied"}
+	case player.Deleting:
+		return []string{"> " + name + "  is being deleted"}
+	case player.Deleted:
+		return []string{"> " + name + "  gone"}
+	case player.Changed:
+		if event.By != "applied" {
+			return nil
+		}
+		return append([]string{"> " + name + "  edited"}, changes(event)...)
+	case player.Reported:
+		ready := player.Condition(event.Object, "Ready")
+		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, printable.Line(ready.Message, 160))}
+		if others := otherConditions(event); others != "" {
+			lines = append(lines, "      "+others)
+		}
+		return lines
+	case player.Failed, player.Struck:
+	}
+	return nil
+}
+
+// otherConditions returns the conditions beside Ready whose status has changed.
+func otherConditions(event player.Event) string {
+	conditions, _, _ := unstructured.NestedSlice(event.Object.Object, "status", "conditions")
+	var changed []string
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		name, _ := condition["type"].(string)
+		if name == "" || name == "Ready" {
+			continue
+		}
+		before := ""
+		if event.Before != nil {
+			before = player.Condition(event.Before, name).Status
+		}
+		if now := player.Condition(event.Object, name).Status; now != before {
+			changed = append(changed, name+"="+now)
+		}
+	}
+	return strings.Join(changed, ", ")
+}
+
+func childLines(event player.Event) []string {
+	name := player.RefOf(event.Object).String()
+	switch event.Verb {
+	case player.Created:
+		return []string{"+ " + name + by(event)}
+	case player.Deleted, player.Deleting:
+		return []string{"- " + name + by(event)}
+	case player.Changed:
+		if paths := changes(event); len(paths) > 0 && (event.By == "the hook" || event.By == "applied") {
+			return append([]string{"~ " + name + by(event)}, paths...)
+		}
+	case player.Reported:
+		before, after := player.Progress(event.Before), player.Progress(event.Object)
+		if before != after && after != "" {
+			return []string{"* " + name + "  " + after}
+		}
+	case player.Failed, player.Struck:
+	}
+	return nil
+}
+
+func by(event player.Event) string {
+	if event.By == "the hook" {
+		return ""
+	}
+	return "  (" + event.By + ")"
+}
+
+// changes prints the first few changes.
+func changes(event player.Event) []string {
+	const most = 5
+	var lines []string
+	paths := event.Paths()
+	for i, path := range paths {
+		if i == most {
+			return append(lines, fmt.Sprintf("      and %d more", len(paths)-most))
+		}
+		lines = append(lines, "      "+path)
+	}
+	return lines
+}

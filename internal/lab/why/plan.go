@@ -1,0 +1,128 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/dump"
+)
+
+// Plan is what a hook answers to a custom resource as it was read.
+type Plan struct {
+	// Status is the one that Metacontroller would write, and Children what it would apply.
+	Status   map[string]any
+	Children []Object
+	// Resync is when it would ask again, or zero.
+	Resync time.Duration
+	// Refused are the children that the API server refuses, as far as that can be known without it.
+	Refused map[Ref]error
+	// Err is why there is no answer.
+	Err error
+}
+
+// PlanOf returns what a sync of a custom resource in a dump would do.
+func PlanOf(r *dump.Request) Plan {
+	if r.Answer == nil {
+		return Plan{Err: r.Err}
+	}
+	p := answered(r.Answer, r.Parent.GetNamespace())
+	p.Refused = map[Ref]error{}
+	for _, refusal := range r.Refused {
+		p.Refused[refusal.Child] = refusal.Err
+	}
+	return p
+}
+
+// PlanOfCase returns what the hook answers to a recorded request.
+func PlanOfCase(c corpus.Case) Plan {
+	answer, err := c.Call()
+	if err != nil {
+		return Plan{Err: err}
+	}
+	return answered(answer.Body, answer.Parent.Namespace)
+}
+
+func answered(body []byte, namespace string) Plan {
+	content, err := apiserver.ParseJSON(body)
+	if err != nil {
+		return Plan{Err: fmt.Errorf("read the answer: %w", err)}
+	}
+	p := Plan{}
+	p.Status, _ = content["status"].(map[string]any)
+	switch seconds := content["resyncAfterSeconds"].(type) {
+	case int64:
+		p.Resync = time.Duration(seconds) * time.Second
+	case float64:
+		p.Resync = time.Duration(seconds * float64(time.Second))
+	}
+	children, _ := content["children"].([]any)
+	for _, child := range children {
+		if fields, ok := child.(map[string]any); ok {
+			object := &unstructured.Unstructured{Object: fields}
+			if object.GetNamespace() == "" {
+				object.SetNamespace(namespace)
+			}
+			p.Children = append(p.Children, object)
+		}
+	}
+	return p
+}
+
+// condition is a condition of any kind of object.
+type condition struct {
+	Type, Status, Reason, Message string
+	Since                         time.Time
+}
+
+// conditionsOf returns the conditions in a status, in their order.
+func conditionsOf(status any) []condition {
+	fields, _ := status.(map[string]any)
+	list, _ := fields["conditions"].([]any)
+	var conditions []condition
+	for _, item := range list {
+		fields, _ := item.(map[string]any)
+		text := func(name string) string { value, _ := fields[name].(string); return value }
+		at, _ := time.Parse(time.RFC3339, text("lastTransitionTime"))
+		if at.Unix() <= 0 {
+			at = time.Time{} // the default of a CRD, which nobody has written
+		}
+		conditions = append(conditions, condition{text("type"), text("status"), text("reason"), text("message"), at})
+	}
+	return conditions
+}
+
+// conditionOf returns the condition of a type in a status, or an empty one.
+func conditionOf(status any, conditionType string) condition {
+	for _, c := range conditionsOf(status) {
+		if c.Type == conditionType {
+			return c
+		}
+	}
+	return condition{}
+}
+
+// part is an entry of a list in a status that tells of one part of the custom resource: of the list
+// components one that has a component, and the name of its objects.
+type part struct{ kind, key, name, message string }
+
+// partsOf returns the parts in a status, in their order.
+func partsOf(status map[string]any) []part {
+	var parts []part
+	for _, list := range sortedKeys(status) {
+		items, _ := status[list].([]any)
+		for _, item := range items {
+			fields, _ := item.(map[string]any)
+			text := func(name string) string { value, _ := fields[name].(string); return value }
+			kind := strings.TrimSuffix(list, "s")
+			if p := (part{kind, text(kind), text("name"), text("message")}); p.key != "" {
+				parts = append(parts, p)
+			}
+		}
+	}
+	return parts
+}

@@ -1,0 +1,97 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/operator"
+)
+
+// ofChildren begins the event of a sync whose answer was good, and whose children were refused.
+const ofChildren = "can't reconcile children"
+
+// isBehind reports whether the status is about an older generation.
+func (w *walk) isBehind() bool {
+	observed, _, _ := unstructured.NestedInt64(w.parent.Object, "status", "observedGeneration")
+	return !w.options.Recorded && observed < w.parent.GetGeneration()
+}
+
+// isOutdated reports whether the hook would say now what the status does not say.
+func (w *walk) isOutdated() bool {
+	if w.options.Recorded || w.plan.Err != nil || w.isPartial {
+		return false
+	}
+	stored, now := conditionOf(w.parent.Object["status"], operator.ConditionReady), conditionOf(w.plan.Status, operator.ConditionReady)
+	return stored.Status != now.Status || stored.Reason != now.Reason
+}
+
+// syncError returns the newest event about a sync that failed, or nil.
+func (w *walk) syncError(fits func(event) bool) *event {
+	return w.warning(w.parent, func(e event) bool { return strings.HasSuffix(e.reason, "Error") && fits(e) })
+}
+
+// addSync adds what keeps the operator from answering.
+func (w *walk) addSync(links []Link) {
+	failed := w.syncError(func(e event) bool { return !strings.Contains(e.message, ofChildren) })
+	c := Cause{Source: "event", rank: unanswered, Look: w.eventsOf(apiserver.RefOf(w.parent))}
+	retries := "Metacontroller calls the hook again, with exponential back-off"
+	switch {
+	case w.plan.Err != nil:
+		c.Source, c.Reason, c.Message = "the hook", "NoAnswer", w.plan.Err.Error()
+		c.Next = []string{retries + "; nothing that exists is changed meanwhile"}
+		if failed != nil {
+			c.Since = at(failed.first)
+		}
+	case failed != nil && (w.isBehind() || w.isOutdated()):
+		c.Reason, c.Message, c.Since = failed.reason, sentence(failed.message), at(failed.first)
+		c.Next = []string{retries}
+	case w.isBehind():
+		observed, _, _ := unstructured.NestedInt64(w.parent.Object, "status", "observedGeneration")
+		c.Source, c.Reason = "metadata.generation", "NotSynced"
+		c.Message = fmt.Sprintf("no operator has synced generation %d: the status is about generation %d", w.parent.GetGeneration(), observed)
+		if observed == 0 {
+			c.Message = "no operator has synced it yet"
+		}
+		c.Since = at(w.parent.GetCreationTimestamp().Time)
+		c.Look = "kubectl get compositecontrollers.metacontroller.k8s.io"
+	default:
+		return
+	}
+	w.add(w.parent, links, c)
+}
+
+// addUnread adds that a custom resource is not as an API server returns it.
+func (w *walk) addUnread(links []Link) {
+	w.add(w.parent, links, Cause{
+		Source: "metadata.uid", Reason: "NotRead", rank: unanswered, Look: "operetta simulate FILE",
+		Message: "it has no metadata.uid, so that it was not read from a cluster: print it with kubectl get -o json, or play it with operetta simulate",
+	})
+}
+
+// addDeletion adds what keeps a custom resource that is being deleted.
+func (w *walk) addDeletion(links []Link) {
+	if w.parent.GetDeletionTimestamp() == nil {
+		return
+	}
+	finalizers := w.parent.GetFinalizers()
+	c := Cause{
+		Source: "metadata.finalizers", Reason: "Deleting", rank: told,
+		Message: heldBy(finalizers),
+		Since:   at(w.parent.GetDeletionTimestamp().Time),
+	}
+	foreign := slices.DeleteFunc(slices.Clone(finalizers), func(name string) bool { return strings.HasPrefix(name, "metacontroller.io/") })
+	if len(foreign) > 0 && len(foreign) == len(finalizers) {
+		c.rank = failing // Metacontroller waits for nothing any more
+		c.Next = []string{"nothing by itself: whoever set the finalizer removes it"}
+	}
+	w.add(w.parent, links, c)
+}
+
+// sentence returns the words of an event without what Metacontroller puts before them.
+func sentence(message string) string {
+	return strings.TrimPrefix(strings.TrimSpace(message), "Sync error: ")
+}

@@ -1,0 +1,139 @@
+package scaffold
+
+import (
+	"errors"
+	"fmt"
+	"go/version"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/operetta-dev/operetta/deploy"
+	"github.com/operetta-dev/operetta/internal/lab/write/manifests"
+)
+
+// Module are the names and versions of a new module.
+type Module struct {
+	// Path is its path, as in example.com/acme/operators.
+	Path string
+	// Version is the version of Operetta that it requires. Without one, and without a Clone, go
+	// get adds it to go.mod.
+	Version string
+	// Clone is the folder with Operetta's source where there is no version that go can download.
+	Clone string
+	// Kubernetes is the version of Kubernetes' modules that Operetta is built with.
+	Kubernetes string
+	// Toolchain is the version of Go that its image is built with, as in 1.26.8.
+	Toolchain string
+}
+
+// moduleFiles are the files of a new module with their templates.
+var moduleFiles = []file{
+	{".dockerignore", "module/dockerignore.tmpl"},
+	{".gitignore", "module/gitignore.tmpl"},
+	{"Dockerfile", "module/Dockerfile.tmpl"},
+	{"Makefile", "module/Makefile.tmpl"},
+	{"README.md", "module/README.md.tmpl"},
+	{"cmd/server/main.go", "module/server.go.tmpl"},
+	{"deploy/controllers/kustomization.yaml", "module/kustomization.yaml.tmpl"},
+	{"deploy/crds/kustomization.yaml", "module/kustomization.yaml.tmpl"},
+	{"deploy/embed.go", "module/embed.go.tmpl"},
+	{"deploy/rbac/kustomization.yaml", "module/kustomization.yaml.tmpl"},
+	{"go.mod", "module/go.mod.tmpl"},
+	{"hooks/hooks.go", "module/hooks.go.tmpl"},
+	{"hooks/hooks_test.go", "module/hooks_test.go.tmpl"},
+	{"main.go", "module/main.go.tmpl"},
+}
+
+type moduleData struct {
+	Module, Program, Image, Version, Clone, Kubernetes, Go, Toolchain, Header string
+}
+
+// modulePathPattern matches module paths that are also valid names of images.
+var modulePathPattern = regexp.MustCompile(`^[a-z0-9]+([-.][a-z0-9]+)*(/[a-z0-9]+([-._][a-z0-9]+)*)+$`)
+
+// Operetta is the path of the module that a new one requires.
+const Operetta = "github.com/operetta-dev/operetta"
+
+// NewModule returns the files of a new module with one kind, in a folder that
+// is new or empty. The error says what to write instead.
+func NewModule(root string, module Module, kind Kind) (Plan, error) {
+	p := newPlan(root)
+	host, rest, _ := strings.Cut(module.Path, "/")
+	if !modulePathPattern.MatchString(module.Path) || !strings.Contains(host, ".") {
+		return p, fmt.Errorf("%q is no path of a module: write a domain and a path in lower case, as in --module example.com/acme/operators", module.Path)
+	}
+	if module.Path == Operetta {
+		return p, fmt.Errorf("%s is the module that a new one requires: write a path of yours", module.Path)
+	}
+	program := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(rest)
+	if len(program) > longestProgram || '0' <= program[0] && program[0] <= '9' {
+		return p, fmt.Errorf("the module's name becomes that of a namespace: write at most %d characters after %s/, beginning with a letter", longestProgram, host)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return p, fmt.Errorf("looking into the folder of the new module: %w", err)
+	}
+	for _, entry := range entries {
+		if entry.Name() != ".git" {
+			return p, fmt.Errorf("%s is not empty, it has %s: write a folder that is new", root, entry.Name())
+		}
+	}
+	data := moduleData{
+		Module: module.Path, Program: program, Image: module.Path, Version: module.Version, Clone: module.Clone, Kubernetes: module.Kubernetes,
+		Go: strings.TrimPrefix(version.Lang("go"+module.Toolchain), "go") + ".0", Toolchain: module.Toolchain, Header: manifests.Header,
+	}
+	for _, f := range moduleFiles {
+		if err := p.render(f.path, f.template, data); err != nil {
+			return p, err
+		}
+	}
+	if err := p.addServer(data); err != nil {
+		return p, err
+	}
+	return p, p.addFirstKind(module, kind)
+}
+
+// longestProgram leaves room for -system in the name of a namespace.
+const longestProgram = 40
+
+// addFirstKind adds a kind to the files of a module that are not written yet.
+func (p Plan) addFirstKind(module Module, kind Kind) error {
+	project := project{root: p.root, module: module.Path, category: path.Base(module.Path), list: p.created[listPath], group: groupOf(module.Path)}
+	if err := kind.complete(project); err != nil {
+		return err
+	}
+	text, err := project.list.with(project.module, kind.name())
+	if err != nil {
+		return err
+	}
+	p.created[listPath] = text
+	return p.addKind(kind, project)
+}
+
+// addServer adds the namespace, the server and the kustomization of deploy/,
+// which are those of this repository with other names.
+func (p Plan) addServer(data moduleData) error {
+	renamed := strings.NewReplacer("ghcr.io/operetta-dev/operetta", data.Image, "operetta", data.Program)
+	err := fs.WalkDir(deploy.Server, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(deploy.Server, name)
+		p.created["deploy/"+name] = []byte(renamed.Replace(string(text)))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading the manifests of the server: %w", err)
+	}
+	return nil
+}
+
+// groupOf returns the API group of a module's kinds: that of example.com/acme/operators
+// is acme.example.com.
+func groupOf(module string) string {
+	parts := strings.Split(module, "/")
+	return strings.ReplaceAll(parts[1], "_", "-") + "." + parts[0]
+}
