@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -168,7 +170,7 @@ func (a *acceptance) addCases(t *testing.T, controller metacontroller.Controller
 }
 
 // completed returns a child of an answer with a namespace.
-func completed(child map[string]any) player.Object {
+func completed(child map[string]any) kube.Object {
 	object := (&unstructured.Unstructured{Object: child}).DeepCopy()
 	object.SetNamespace(cmp.Or(object.GetNamespace(), "default"))
 	return object

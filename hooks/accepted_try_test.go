@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -52,9 +54,9 @@ func (a *acceptance) tryLive(t *testing.T, base []player.Asked) int {
 			list = append(list, one)
 		}
 	}
-	a.beside(t, base, player.DynamicApply, func(live map[player.Ref]player.Object) {
+	a.beside(t, base, player.DynamicApply, func(live map[kube.Ref]kube.Object) {
 		try(t, list, func(one *trial) {
-			before := live[player.RefOf(one.Desired)]
+			before := live[kube.RefOf(one.Desired)]
 			if before == nil { // the same edit has created it
 				one.note("create", a.post(one))
 				return
@@ -66,18 +68,18 @@ func (a *acceptance) tryLive(t *testing.T, base []player.Asked) int {
 			one.note("update", err)
 		})
 	})
-	a.beside(t, base, player.ServerSideApply, func(map[player.Ref]player.Object) {
+	a.beside(t, base, player.ServerSideApply, func(map[kube.Ref]kube.Object) {
 		try(t, list, func(one *trial) { one.note("apply", a.server.apply(one.Desired, dryRun)) })
 	})
 	return len(list)
 }
 
 // beside creates the children of a scenario for as long as something is tried.
-func (a *acceptance) beside(t *testing.T, base []player.Asked, strategy player.Strategy, do func(live map[player.Ref]player.Object)) {
-	live := map[player.Ref]player.Object{}
+func (a *acceptance) beside(t *testing.T, base []player.Asked, strategy player.Strategy, do func(live map[kube.Ref]kube.Object)) {
+	live := map[kube.Ref]kube.Object{}
 	for _, asked := range base {
 		a.server.arrange(asked.Desired)
-		ref := player.RefOf(asked.Desired)
+		ref := kube.RefOf(asked.Desired)
 		require.NoError(t, a.write(asked, live[ref], strategy), ref)
 		live[ref] = a.server.get(asked.Desired)
 		require.NotNil(t, live[ref], ref)
@@ -91,7 +93,7 @@ func (a *acceptance) beside(t *testing.T, base []player.Asked, strategy player.S
 }
 
 // write writes a child of which live is there, if it is not nil.
-func (a *acceptance) write(asked player.Asked, live player.Object, strategy player.Strategy) error {
+func (a *acceptance) write(asked player.Asked, live kube.Object, strategy player.Strategy) error {
 	switch {
 	case strategy == player.ServerSideApply:
 		return a.server.apply(asked.Desired, forReal)
@@ -139,7 +141,7 @@ func (a *acceptance) report(t *testing.T) int {
 			told++
 			continue
 		}
-		t.Errorf("%s: %s: %s\nthe conditions: %s", one.spec.name, player.RefOf(one.Desired), strings.Join(one.refused, "; "), conditions)
+		t.Errorf("%s: %s: %s\nthe conditions: %s", one.spec.name, kube.RefOf(one.Desired), strings.Join(one.refused, "; "), conditions)
 	}
 	for _, finding := range a.findings {
 		t.Error(finding)
@@ -159,14 +161,14 @@ func (a *acceptance) conditionsWhere(one *trial) (words string, isTold bool) {
 	world := one.spec.play(func(asked player.Asked) error {
 		known := a.known[keyOf(asked)]
 		if known != nil && len(known.refused) > 0 || likeOf(asked) == likeOf(one.Asked) {
-			refused[player.RefOf(asked.Desired).String()] = true
+			refused[kube.RefOf(asked.Desired).String()] = true
 			return errors.New("it is refused")
 		}
 		return nil
 	})
 	var list []string
 	for _, parent := range world.Parents() {
-		isTold = player.Condition(parent, operator.ConditionReady).Status == "False"
+		isTold = kube.ConditionOf(parent, operator.ConditionReady).Status == "False"
 		conditions, _ := parent.Object["status"].(map[string]any)["conditions"].([]any)
 		for _, item := range conditions {
 			if condition := item.(map[string]any); condition["status"] != "True" {

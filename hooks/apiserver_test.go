@@ -13,13 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // apiServer is a real one. These tests have it to themselves.
@@ -88,7 +89,7 @@ const (
 )
 
 // collection returns the path of the objects of a kind.
-func (s *apiServer) collection(object player.Object) string {
+func (s *apiServer) collection(object kube.Object) string {
 	plural := s.plurals[object.GetAPIVersion()+" "+object.GetKind()]
 	root := "/apis/"
 	if !strings.Contains(object.GetAPIVersion(), "/") {
@@ -98,25 +99,25 @@ func (s *apiServer) collection(object player.Object) string {
 }
 
 // create posts an object. Errors are what the API server says.
-func (s *apiServer) create(object player.Object, how string) error {
+func (s *apiServer) create(object kube.Object, how string) error {
 	_, err := s.send(http.MethodPost, s.collection(object)+how, "application/json", object)
 	return err
 }
 
 // apply applies an object with force, as Metacontroller does.
-func (s *apiServer) apply(object player.Object, how string) error {
+func (s *apiServer) apply(object kube.Object, how string) error {
 	_, err := s.send(http.MethodPatch, s.collection(object)+"/"+object.GetName()+how+"&force=true", "application/apply-patch+yaml", object)
 	return err
 }
 
 // update puts an object in place of the live one.
-func (s *apiServer) update(object player.Object, how string) error {
+func (s *apiServer) update(object kube.Object, how string) error {
 	_, err := s.send(http.MethodPut, s.collection(object)+"/"+object.GetName()+how, "application/json", object)
 	return err
 }
 
 // get returns an object as it is stored, or nil where there is none.
-func (s *apiServer) get(object player.Object) player.Object {
+func (s *apiServer) get(object kube.Object) kube.Object {
 	stored, err := s.send(http.MethodGet, s.collection(object)+"/"+object.GetName(), "", nil)
 	if err != nil {
 		return nil
@@ -125,7 +126,7 @@ func (s *apiServer) get(object player.Object) player.Object {
 }
 
 // delete deletes an object at once.
-func (s *apiServer) delete(object player.Object) error {
+func (s *apiServer) delete(object kube.Object) error {
 	_, err := s.send(http.MethodDelete, s.collection(object)+"/"+object.GetName()+"?gracePeriodSeconds=0&propagationPolicy=Background", "", nil)
 	return err
 }
@@ -143,7 +144,7 @@ type refusal struct {
 func (r *refusal) Error() string { return fmt.Sprintf("%d: %s", r.code, r.message) }
 
 // send sends a request. The error is the message of the API server.
-func (s *apiServer) send(method, path, contentType string, object player.Object) (player.Object, error) {
+func (s *apiServer) send(method, path, contentType string, object kube.Object) (kube.Object, error) {
 	var body []byte
 	if object != nil {
 		var err error
@@ -189,7 +190,7 @@ func (s *apiServer) send(method, path, contentType string, object player.Object)
 // arrange creates what the API server wants to be there before it takes a child:
 // its namespace and, for a Pod, its ServiceAccount, PriorityClass and RuntimeClass.
 // What cannot be created is for the child's refusal to tell.
-func (s *apiServer) arrange(child player.Object) {
+func (s *apiServer) arrange(child kube.Object) {
 	namespace := child.GetNamespace()
 	s.ensure("/api/v1/namespaces", namespace, nil)
 	if child.GetKind() != "Pod" {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
@@ -26,15 +28,15 @@ func share(t *testing.T, apply player.Strategy, controllers ...metacontroller.Co
 }
 
 // apply applies a custom resource.
-func (s sharing) apply(object string) player.Ref {
+func (s sharing) apply(object string) kube.Ref {
 	s.Helper()
 	text, err := yaml.YAMLToJSON([]byte(object))
 	require.NoError(s, err)
-	parsed, err := player.ParseObject(text)
+	parsed, err := kube.ParseObject(text)
 	require.NoError(s, err)
 	require.NoError(s, s.world.Apply(text))
 	parsed.SetNamespace("default")
-	return player.RefOf(parsed)
+	return kube.RefOf(parsed)
 }
 
 // play plays until nothing is written any more.
@@ -44,10 +46,10 @@ func (s sharing) play() {
 }
 
 // outcome returns how a custom resource is now.
-func (s sharing) outcome(ref player.Ref) player.Outcome {
+func (s sharing) outcome(ref kube.Ref) player.Outcome {
 	s.Helper()
 	for _, outcome := range s.world.Outcomes() {
-		if player.RefOf(outcome.Parent) == ref {
+		if kube.RefOf(outcome.Parent) == ref {
 			return outcome
 		}
 	}
@@ -56,10 +58,10 @@ func (s sharing) outcome(ref player.Ref) player.Outcome {
 }
 
 // versions returns the resource versions of the children of a custom resource.
-func (s sharing) versions(ref player.Ref) map[string]string {
+func (s sharing) versions(ref kube.Ref) map[string]string {
 	versions := map[string]string{}
 	for _, child := range s.world.Owned(s.outcome(ref).Parent) {
-		versions[player.RefOf(child).String()] = child.GetResourceVersion()
+		versions[kube.RefOf(child).String()] = child.GetResourceVersion()
 	}
 	return versions
 }
@@ -129,7 +131,7 @@ func TestTwoOfOneNameComeToRest(t *testing.T) {
 				blocked := s.outcome(second)
 				require.Equal(t, operator.ReasonChildBlocked, blocked.Reason, blocked.Message)
 				require.Contains(t, blocked.Message, test.taken)
-				require.Equal(t, "True", player.Condition(blocked.Parent, operator.ConditionStalled).Status)
+				require.Equal(t, "True", kube.ConditionOf(blocked.Parent, operator.ConditionStalled).Status)
 				s.play()
 				require.Equal(t, operator.ReasonChildBlocked, s.outcome(second).Reason)
 				require.Equal(t, before, s.versions(first), "what the first has was written to")

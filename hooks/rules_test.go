@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -18,7 +20,6 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/lab/commands"
-	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -100,7 +101,7 @@ type ruleTest struct {
 }
 
 // object returns a custom resource with a spec.
-func (t ruleTest) object(name, spec string) player.Object {
+func (t ruleTest) object(name, spec string) kube.Object {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAPIVersion(t.controller.Parent.APIVersion)
 	object.SetKind(t.controller.Parent.Kind)
@@ -146,7 +147,7 @@ func (t ruleTest) requireRule(rule rule, messages []string) {
 	requireSameWords(t.T, manifests, refused)
 }
 
-func encodedObject(t *testing.T, object player.Object) string {
+func encodedObject(t *testing.T, object kube.Object) string {
 	t.Helper()
 	text, err := yaml.Marshal(object.Object)
 	require.NoError(t, err)

@@ -3,10 +3,10 @@ package operettatest
 import (
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // Get returns an object, which must not be modified, or nil.
@@ -82,7 +82,8 @@ func (c Condition) String() string {
 
 // ConditionOf returns the condition of a type of an object.
 func ConditionOf(object Object, conditionType string) Condition {
-	return Condition(player.Condition(object, conditionType))
+	c := kube.ConditionOf(object, conditionType)
+	return Condition{c.Status, c.Reason, c.Message}
 }
 
 // Condition returns the condition of a type of an object in the cluster.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,7 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/documents"
-	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // Child returns an object with only a name, for example a ConfigMap that only
@@ -79,7 +80,7 @@ func With(object Object, patch string) Object {
 	if err != nil {
 		panic(fmt.Sprintf("the patch %s: %s", patch, err))
 	}
-	return &unstructured.Unstructured{Object: player.MergePatch(object.DeepCopy().Object, changes)}
+	return &unstructured.Unstructured{Object: kube.MergePatch(object.DeepCopy().Object, changes)}
 }
 
 // documentsOf returns the non-empty documents of a YAML stream in JSON.

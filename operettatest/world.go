@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -159,7 +161,7 @@ func (w *World) Edit(ref, patch string) {
 // Delete deletes an object by hand.
 func (w *World) Delete(ref string) {
 	w.t.Helper()
-	require.NoError(w.t, w.world.Delete(player.RefOf(w.MustGet(ref))))
+	require.NoError(w.t, w.world.Delete(kube.RefOf(w.MustGet(ref))))
 }
 
 // Step plays one step, which takes a second, and reports whether anything

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
-
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 )
 
 // comparison compares objects, and goes on when some differ.
@@ -27,7 +27,7 @@ type comparison struct {
 }
 
 // compare notes the first field of an object in which the two sides differ.
-func (c *comparison) compare(object apiserver.Object) {
+func (c *comparison) compare(object kube.Object) {
 	object = object.DeepCopy()
 	if object.GetNamespace() == "" {
 		object.SetNamespace("default") // the URL of the request names it
@@ -65,7 +65,7 @@ func (c *comparison) report() {
 }
 
 // text prints an object.
-func text(object apiserver.Object) string {
+func text(object kube.Object) string {
 	encoded, err := yaml.Marshal(object.Object)
 	if err != nil {
 		return err.Error()

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -14,7 +16,6 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
@@ -30,9 +31,9 @@ func TestChildrenHaveTheDefaultsOfKubernetes(t *testing.T) {
 		require.NoError(t, err)
 		encoded, err := yaml.YAMLToJSON(text)
 		require.NoError(t, err)
-		answer, err := apiserver.ParseJSON(encoded)
+		answer, err := kube.ParseJSON(encoded)
 		require.NoError(t, err)
-		request, err := apiserver.ParseJSON(one.Request)
+		request, err := kube.ParseJSON(one.Request)
 		require.NoError(t, err)
 		observed := map[string]bool{}
 		groups, _ := request["children"].(map[string]any) // a customize hook is told of none
@@ -65,7 +66,7 @@ func TestSamplesHaveTheDefaultsOfKubernetes(t *testing.T) {
 			return nil
 		})
 		for _, text := range sample.Objects() {
-			object, err := apiserver.ParseObject(text)
+			object, err := kube.ParseObject(text)
 			require.NoError(t, err)
 			if legacyscheme.Scheme.Recognizes(object.GroupVersionKind()) {
 				c.compare(object)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
@@ -11,14 +13,12 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	_ "k8s.io/kubernetes/pkg/apis/rbac/install"
-
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 )
 
 // byKubernetes returns an object as kube-apiserver gives it back, but for what
 // the strategies of its kinds and admission add: it fills in defaults when it reads
 // a request and when it reads from etcd, and converts to its internal types and back.
-func byKubernetes(object apiserver.Object) (map[string]any, error) {
+func byKubernetes(object kube.Object) (map[string]any, error) {
 	text, err := json.Marshal(object.Object)
 	if err != nil {
 		return nil, err
@@ -37,5 +37,5 @@ func byKubernetes(object apiserver.Object) (map[string]any, error) {
 			return nil, fmt.Errorf("encode the object as it is %s: %w", stage, err)
 		}
 	}
-	return apiserver.ParseJSON(text)
+	return kube.ParseJSON(text)
 }

@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 )
 
 // bySimulation returns an object as the simulated API server stores it. The error
 // is a refusal.
-func bySimulation(object apiserver.Object) (map[string]any, error) {
+func bySimulation(object kube.Object) (map[string]any, error) {
 	server := apiserver.New(apiserver.Options{Kinds: apiserver.NewCatalogue(nil), Now: func() time.Time { return time.Unix(0, 0) }})
 	stored, err := server.Create(apiserver.ByUser, object)
 	if err != nil {
@@ -19,5 +21,5 @@ func bySimulation(object apiserver.Object) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return apiserver.ParseJSON(text)
+	return kube.ParseJSON(text)
 }

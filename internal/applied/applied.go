@@ -175,7 +175,7 @@ func (f *fieldSet) addApplied(applied, observed any) {
 // index. A list whose length has changed, or with a duplicate key, is selected
 // as a whole.
 func (f *fieldSet) addAppliedItems(applied, observed []any) {
-	key := mergeKey(applied, observed)
+	key := MergeKey(applied, observed)
 	if key == "" {
 		if len(applied) != len(observed) {
 			f.whole = true

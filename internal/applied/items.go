@@ -7,21 +7,23 @@ import (
 	"github.com/operetta-dev/operetta/internal/rawjson"
 )
 
-// mergeKeys are the names by which Metacontroller matches the items of a list,
+// MergeKeys are the names by which Metacontroller matches the items of a list,
 // the first that all items have.
 // https://github.com/metacontroller/metacontroller/blob/v4.17.2/pkg/dynamic/apply/apply.go
-var mergeKeys = [...]string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
+var MergeKeys = [...]string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
-func mergeKey(applied, observed []any) string {
-	for _, key := range mergeKeys {
-		if isKey(key, applied) && isKey(key, observed) {
+// MergeKey returns the first of [MergeKeys] that tells the items of both lists apart, or "".
+func MergeKey(applied, observed []any) string {
+	for _, key := range MergeKeys {
+		if IsKey(key, applied) && IsKey(key, observed) {
 			return key
 		}
 	}
 	return ""
 }
 
-func isKey(key string, list []any) bool {
+// IsKey reports whether all items of a list have a member of different texts or numbers.
+func IsKey(key string, list []any) bool {
 	seen := make(map[any]bool, len(list))
 	for _, item := range list {
 		value := scalar(item, key)

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/spf13/cobra"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -130,7 +132,7 @@ func (f *diffFlags) exit(outcome diff.Outcome) error {
 }
 
 // diffOptions reads the flags, and the edits.
-func (p *program) diffOptions(flags *diffFlags) (options diff.Options, edits map[player.Ref]document, err error) {
+func (p *program) diffOptions(flags *diffFlags) (options diff.Options, edits map[kube.Ref]document, err error) {
 	options.Controllers, options.Call = p.Controllers(), p.hooks(p.Controllers())
 	options.Apply = player.Strategy(flags.apply)
 	if !slices.Contains([]player.Strategy{"", player.DynamicApply, player.ServerSideApply}, options.Apply) {
@@ -145,14 +147,14 @@ func (p *program) diffOptions(flags *diffFlags) (options diff.Options, edits map
 	if flags.with == "" {
 		return options, nil, nil
 	}
-	edits, options.Edits = map[player.Ref]document{}, map[player.Ref]player.Object{}
+	edits, options.Edits = map[kube.Ref]document{}, map[kube.Ref]kube.Object{}
 	list, err := p.readDocuments(flags.with)
 	for _, d := range list {
 		object, err := p.readEdit(d)
 		if err != nil {
 			return options, nil, err
 		}
-		ref := player.RefOf(object)
+		ref := kube.RefOf(object)
 		edits[ref], options.Edits[ref] = d, object
 	}
 	return options, edits, err
@@ -170,7 +172,7 @@ func parseNow(text string) (now time.Time, err error) {
 }
 
 // readEdit reads a custom resource, and warns of fields that the API server would drop.
-func (p *program) readEdit(d document) (player.Object, error) {
+func (p *program) readEdit(d document) (kube.Object, error) {
 	controller, err := p.controllerFor(d)
 	if err != nil {
 		return nil, err
@@ -185,7 +187,7 @@ func (p *program) readEdit(d document) (player.Object, error) {
 	if definition != nil {
 		p.warn(d, "", definition.Complete(content))
 	}
-	object, err := player.ParseObject(d.json)
+	object, err := kube.ParseObject(d.json)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.source, err)
 	}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
@@ -26,7 +28,7 @@ func TestDiffOfAFleet(t *testing.T) {
 	needsLoad(t)
 	const parents, megabytes = 10_000, 256
 	world := dumptest.Converged(t, player.Options{Controllers: hooks.All(), Call: player.Direct(hooks.All()...)}, sample)
-	objects := slices.DeleteFunc(world.Objects(), func(object player.Object) bool {
+	objects := slices.DeleteFunc(world.Objects(), func(object kube.Object) bool {
 		return !slices.Contains([]string{"ModelBox", "Deployment", "Service", "Pod"}, object.GetKind())
 	})
 	text := string(dumptest.List(t, objects))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
@@ -95,7 +96,7 @@ func newTranscript(world *player.World, failure error) transcript {
 		whole.Steps = append(whole.Steps, transcriptStep{Number: step.Number, Time: step.Time, Events: events})
 	}
 	for _, object := range world.Objects() {
-		whole.Objects = append(whole.Objects, object.Object)
+		whole.Objects = append(whole.Objects, kube.Dumped(object))
 	}
 	return whole
 }

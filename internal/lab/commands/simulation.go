@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/lab/report"
 )
@@ -81,7 +83,7 @@ func verdict(world *player.World, faults bool) error {
 	}
 	var unready []string
 	for _, outcome := range world.Outcomes() {
-		name := outcome.Parent.GetKind() + " " + player.RefOf(outcome.Parent).Key()
+		name := outcome.Parent.GetKind() + " " + kube.RefOf(outcome.Parent).Key()
 		switch {
 		case outcome.Failure != "":
 			unready = append(unready, name+": "+outcome.Failure)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
 
 // ParseReport reads a report that was printed as JSON.
@@ -27,7 +27,7 @@ func (r *Report) MarkDrift(base *Report) error {
 	if base.Apply != r.Apply {
 		return fmt.Errorf("is a report for %s, and this one is for %s", base.Apply, r.Apply)
 	}
-	parents := map[apiserver.Ref]Parent{}
+	parents := map[kube.Ref]Parent{}
 	for _, parent := range base.Parents {
 		parents[parent.Ref] = parent
 	}

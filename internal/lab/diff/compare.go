@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
-	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -30,7 +30,7 @@ type Options struct {
 // EditError is an edited custom resource that the API server refuses.
 type EditError struct {
 	// Ref names it, Err is the API server's error.
-	Ref apiserver.Ref
+	Ref kube.Ref
 	Err error
 }
 
@@ -43,7 +43,7 @@ func Compare(d *dump.Dump, options Options) (*Report, error) {
 	notSeen := map[string]bool{}
 	for r := range d.Requests(options.Options) {
 		if r.EditErr != nil {
-			return nil, &EditError{apiserver.RefOf(r.Parent), r.EditErr}
+			return nil, &EditError{kube.RefOf(r.Parent), r.EditErr}
 		}
 		report.Compared++
 		for _, kind := range r.NotSeen {
@@ -70,7 +70,7 @@ const mostNotes = 3
 
 // compare returns what one sync has to tell, and how many objects it writes without a difference.
 func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritten int) {
-	p = Parent{Ref: apiserver.RefOf(r.Parent)}
+	p = Parent{Ref: kube.RefOf(r.Parent)}
 	switch {
 	case len(r.Unread) > 0:
 		for _, kind := range r.Unread {
@@ -111,7 +111,7 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 }
 
 // follow plays on while nothing but the status is written.
-func follow(r *dump.Request, parent apiserver.Ref) {
+func follow(r *dump.Request, parent kube.Ref) {
 	for range mostNotes {
 		noted := r.Server.Get(parent)
 		if changed := r.Changed(); len(changed) != 1 || changed[0] != parent || len(r.Refused) > 0 {
@@ -125,7 +125,7 @@ func follow(r *dump.Request, parent apiserver.Ref) {
 
 // verdictOn returns the verdict on an object that was written, and whether there is one: a write may
 // change nothing but bookkeeping.
-func verdictOn(d *dump.Dump, r *dump.Request, ref apiserver.Ref, ignored []string) (Object, bool) {
+func verdictOn(d *dump.Dump, r *dump.Request, ref kube.Ref, ignored []string) (Object, bool) {
 	before, after := r.Before[ref], r.Server.Get(ref)
 	o := Object{Ref: ref}
 	switch {
@@ -148,7 +148,7 @@ func verdictOn(d *dump.Dump, r *dump.Request, ref apiserver.Ref, ignored []strin
 
 // isRewritten returns 1 for an object whose annotations are other ones, or in which something is
 // ignored. All else that a write changes is the API server's.
-func isRewritten(r *dump.Request, ref apiserver.Ref) int {
+func isRewritten(r *dump.Request, ref kube.Ref) int {
 	before, after := r.Before[ref], r.Server.Get(ref)
 	if maps.Equal(before.GetAnnotations(), after.GetAnnotations()) && len(fieldsOf(r.Server.Normalized(before), after, nil)) == 0 {
 		return 0
@@ -157,8 +157,8 @@ func isRewritten(r *dump.Request, ref apiserver.Ref) int {
 }
 
 // isRolled reports whether a workload replaces its Pods for these changes.
-func isRolled(workload apiserver.Object, fields []Field) bool {
-	ref := apiserver.RefOf(workload)
+func isRolled(workload kube.Object, fields []Field) bool {
+	ref := kube.RefOf(workload)
 	rolling := []metacontroller.Resource{metacontroller.Deployment, metacontroller.StatefulSet, metacontroller.DaemonSet}
 	if !slices.ContainsFunc(rolling, ref.Is) || !slices.ContainsFunc(fields, isOfTemplate) {
 		return false
@@ -199,7 +199,7 @@ const tokenMount = "[/var/run/secrets/kubernetes.io/serviceaccount]"
 
 // becomes makes a deletion the creation of another object. Fields that only the old one has are no
 // difference: a cluster adds to an object that is created, and to a Pod its token.
-func (o *Object) becomes(r *dump.Request, other apiserver.Ref, ignored []string) {
+func (o *Object) becomes(r *dump.Request, other kube.Ref, ignored []string) {
 	o.Verdict = Recreated
 	if other != o.Ref {
 		o.As = other.Name
@@ -210,12 +210,12 @@ func (o *Object) becomes(r *dump.Request, other apiserver.Ref, ignored []string)
 }
 
 // readiness returns how the condition Ready changes, or nothing.
-func readiness(before, after apiserver.Object) string {
-	was, is := player.Condition(before, operator.ConditionReady), player.Condition(after, operator.ConditionReady)
+func readiness(before, after kube.Object) string {
+	was, is := kube.ConditionOf(before, operator.ConditionReady), kube.ConditionOf(after, operator.ConditionReady)
 	if was == is {
 		return ""
 	}
-	text := func(c player.ConditionText) string { return strings.TrimSpace("Ready=" + c.Status + " " + c.Reason) }
+	text := func(c kube.Condition) string { return strings.TrimSpace("Ready=" + c.Status + " " + c.Reason) }
 	line := text(was) + " -> " + text(is)
 	if text(was) == text(is) {
 		line = text(is)
@@ -247,8 +247,8 @@ func refusalOf(d *dump.Dump, refusal composite.Refusal) string {
 }
 
 // taken says who has the name of a child.
-func taken(object apiserver.Object) string {
-	owner, isOwned := apiserver.ControllerOf(object)
+func taken(object kube.Object) string {
+	owner, isOwned := kube.ControllerOf(object)
 	if !isOwned {
 		return "an object of this name exists, and belongs to nobody: Metacontroller leaves it alone"
 	}

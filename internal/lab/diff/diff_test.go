@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 	"github.com/operetta-dev/operetta/internal/lab/dump/dumptest"
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -30,7 +31,7 @@ func converged(t testing.TB, apply player.Strategy, paths ...string) *player.Wor
 }
 
 // compared returns the report on some objects.
-func compared(t testing.TB, objects []player.Object, options Options) *Report {
+func compared(t testing.TB, objects []kube.Object, options Options) *Report {
 	t.Helper()
 	d, err := dump.Read(bytes.NewReader(dumptest.List(t, objects)))
 	require.NoError(t, err)
@@ -72,8 +73,8 @@ func TestConvergedSamplesDoNotChange(t *testing.T) {
 }
 
 // edits returns edits of one field each: of every number, truth value and image in a spec.
-func edits(object player.Object) map[string]player.Object {
-	all := map[string]player.Object{}
+func edits(object kube.Object) map[string]kube.Object {
+	all := map[string]kube.Object{}
 	var walk func(path []string, value any, set func(root map[string]any, value any))
 	walk = func(path []string, value any, set func(map[string]any, any)) {
 		add := func(value any) {
@@ -153,7 +154,7 @@ func TestPredictionsAreWhatApplyDoes(t *testing.T) {
 		for field, edit := range edits(dumptest.Objects(t, path)[0]) {
 			world := converged(t, apply, path)
 			edit.SetNamespace("default")
-			a.add(t, world, dump.Options{Apply: apply, Edits: map[player.Ref]player.Object{apiserver.RefOf(edit): edit}},
+			a.add(t, world, dump.Options{Apply: apply, Edits: map[kube.Ref]kube.Object{kube.RefOf(edit): edit}},
 				func() error { return world.Apply(dumptest.JSON(t, edit.Object)) }, field)
 		}
 		children := childrenIn(converged(t, apply, path))
@@ -164,11 +165,11 @@ func TestPredictionsAreWhatApplyDoes(t *testing.T) {
 				if i%8 > 0 || world.Apply(dumptest.JSON(t, byField[field].Object)) != nil {
 					continue // an eighth of the fields, and those that are immutable
 				}
-				a.add(t, world, dump.Options{Apply: apply}, func() error { return nil }, apiserver.RefOf(child).String()+" "+field)
+				a.add(t, world, dump.Options{Apply: apply}, func() error { return nil }, kube.RefOf(child).String()+" "+field)
 			}
 			world := converged(t, apply, path)
-			require.NoError(t, world.Delete(apiserver.RefOf(child)))
-			a.add(t, world, dump.Options{Apply: apply}, func() error { return nil }, apiserver.RefOf(child).String())
+			require.NoError(t, world.Delete(kube.RefOf(child)))
+			a.add(t, world, dump.Options{Apply: apply}, func() error { return nil }, kube.RefOf(child).String())
 		}
 	})
 	t.Logf("%d of %d fields agree, %d edits are refused by both", a.agreed, a.all, a.refused)
@@ -180,8 +181,8 @@ func TestPredictionsAreWhatApplyDoes(t *testing.T) {
 }
 
 // childrenIn returns what the hooks have asked for, and nothing that Kubernetes has made of it.
-func childrenIn(world *player.World) []player.Object {
-	return slices.DeleteFunc(world.Objects(), func(object player.Object) bool { return !world.IsChild(object) })
+func childrenIn(world *player.World) []kube.Object {
+	return slices.DeleteFunc(world.Objects(), func(object kube.Object) bool { return !world.IsChild(object) })
 }
 
 func union(a, b map[string]bool) map[string]bool {
@@ -217,16 +218,16 @@ func writesIn(report *Report) map[string]bool {
 }
 
 // writesOf returns the same of what has happened to the children in a World.
-func writesOf(world *player.World, before []player.Object) map[string]bool {
+func writesOf(world *player.World, before []kube.Object) map[string]bool {
 	writes := map[string]bool{}
-	old := map[player.Ref]player.Object{}
+	old := map[kube.Ref]kube.Object{}
 	for _, object := range before {
 		if world.IsChild(object) && object.GetDeletionTimestamp() == nil {
-			old[apiserver.RefOf(object)] = object
+			old[kube.RefOf(object)] = object
 		}
 	}
 	for _, object := range world.Objects() {
-		ref := apiserver.RefOf(object)
+		ref := kube.RefOf(object)
 		switch was := old[ref]; {
 		case !world.IsChild(object):
 		case was == nil:

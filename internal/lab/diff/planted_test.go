@@ -10,31 +10,32 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 	"github.com/operetta-dev/operetta/internal/lab/dump/dumptest"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // fleet returns the objects of a cluster with several converged samples.
-func fleet(t testing.TB, apply player.Strategy) []player.Object {
+func fleet(t testing.TB, apply player.Strategy) []kube.Object {
 	t.Helper()
 	const dir = "../../../deploy/samples/"
-	var objects []player.Object
+	var objects []kube.Object
 	for _, object := range converged(t, apply, dir+"modelbox.yaml", dir+"modelbox-sidecars.yaml", dir+"podset.yaml", dir+"dataservice.yaml").Objects() {
 		objects = append(objects, object.DeepCopy())
 	}
 	return objects
 }
 
-func find(t testing.TB, objects []player.Object, name string) player.Object {
+func find(t testing.TB, objects []kube.Object, name string) kube.Object {
 	t.Helper()
 	for _, object := range objects {
-		if apiserver.RefOf(object).String() == name {
+		if kube.RefOf(object).String() == name {
 			return object
 		}
 	}
@@ -42,7 +43,7 @@ func find(t testing.TB, objects []player.Object, name string) player.Object {
 	return nil
 }
 
-func set(t testing.TB, object player.Object, value any, path ...string) {
+func set(t testing.TB, object kube.Object, value any, path ...string) {
 	t.Helper()
 	require.NoError(t, unstructured.SetNestedField(object.Object, value, path...))
 }
@@ -60,34 +61,34 @@ func verdictsIn(report *Report) (list []string) {
 // plants are changes that people make, each of one object.
 var plants = []struct {
 	verdict string
-	plant   func(t *testing.T, objects []player.Object) []player.Object
+	plant   func(t *testing.T, objects []kube.Object) []kube.Object
 }{
-	{"Deployment/sentiment changed", func(t *testing.T, objects []player.Object) []player.Object {
+	{"Deployment/sentiment changed", func(t *testing.T, objects []kube.Object) []kube.Object {
 		set(t, find(t, objects, "Deployment/sentiment"), int64(9), "spec", "replicas")
 		return objects
 	}},
-	{"Service/sentiment created", func(t *testing.T, objects []player.Object) []player.Object {
+	{"Service/sentiment created", func(t *testing.T, objects []kube.Object) []kube.Object {
 		gone := find(t, objects, "Service/sentiment")
-		return slices.DeleteFunc(objects, func(object player.Object) bool { return object == gone })
+		return slices.DeleteFunc(objects, func(object kube.Object) bool { return object == gone })
 	}},
-	{"Deployment/translate rolls", func(t *testing.T, objects []player.Object) []player.Object {
+	{"Deployment/translate rolls", func(t *testing.T, objects []kube.Object) []kube.Object {
 		containers, _, err := unstructured.NestedSlice(find(t, objects, "Deployment/translate").Object, "spec", "template", "spec", "containers")
 		require.NoError(t, err)
 		containers[0].(map[string]any)["image"] = "evil"
 		set(t, find(t, objects, "Deployment/translate"), containers, "spec", "template", "spec", "containers")
 		return objects
 	}},
-	{"StatefulSet/mysql-dataservice changed", func(t *testing.T, objects []player.Object) []player.Object {
+	{"StatefulSet/mysql-dataservice changed", func(t *testing.T, objects []kube.Object) []kube.Object {
 		set(t, find(t, objects, "StatefulSet/mysql-dataservice"), "another", "metadata", "labels", "app.kubernetes.io/name")
 		return objects
 	}},
-	{"", func(t *testing.T, objects []player.Object) []player.Object { // a label of somebody else stays
+	{"", func(t *testing.T, objects []kube.Object) []kube.Object { // a label of somebody else stays
 		set(t, find(t, objects, "Service/translate"), "ours", "metadata", "labels", "team")
 		return objects
 	}},
-	{"Pod/cache-1 created", func(t *testing.T, objects []player.Object) []player.Object {
+	{"Pod/cache-1 created", func(t *testing.T, objects []kube.Object) []kube.Object {
 		gone := find(t, objects, "Pod/cache-1")
-		return slices.DeleteFunc(objects, func(object player.Object) bool { return object == gone })
+		return slices.DeleteFunc(objects, func(object kube.Object) bool { return object == gone })
 	}},
 }
 
@@ -97,7 +98,7 @@ func TestPlantedChangesAreFound(t *testing.T) {
 	for _, apply := range strategies {
 		whole := fleet(t, apply)
 		for chosen := range 1 << len(plants) {
-			objects := make([]player.Object, len(whole))
+			objects := make([]kube.Object, len(whole))
 			for i, object := range whole {
 				objects[i] = object.DeepCopy()
 			}
@@ -119,11 +120,11 @@ func TestPlantedChangesAreFound(t *testing.T) {
 }
 
 // edited returns a custom resource of some objects as a user edits it.
-func edited(t testing.TB, objects []player.Object, name string, value any, path ...string) Options {
+func edited(t testing.TB, objects []kube.Object, name string, value any, path ...string) Options {
 	t.Helper()
 	edit := find(t, objects, name).DeepCopy()
 	set(t, edit, value, path...)
-	return Options{Options: dump.Options{Edits: map[player.Ref]player.Object{apiserver.RefOf(edit): edit}}}
+	return Options{Options: dump.Options{Edits: map[kube.Ref]kube.Object{kube.RefOf(edit): edit}}}
 }
 
 func TestVerdicts(t *testing.T) {
@@ -256,7 +257,7 @@ func TestBaseTellsDriftApart(t *testing.T) {
 }
 
 func TestWhatIsNotSeenIsNotCreated(t *testing.T) {
-	objects := slices.DeleteFunc(fleet(t, player.DynamicApply), func(object player.Object) bool { return object.GetKind() == "Deployment" })
+	objects := slices.DeleteFunc(fleet(t, player.DynamicApply), func(object kube.Object) bool { return object.GetKind() == "Deployment" })
 	report := compared(t, objects, Options{})
 	require.Equal(t, Incomplete, report.Outcome())
 	text := printed(t, report)
@@ -264,7 +265,7 @@ func TestWhatIsNotSeenIsNotCreated(t *testing.T) {
 	require.NotContains(t, text, "created")
 	require.NotContains(t, text, "status:", "it would be a guess")
 
-	objects = slices.DeleteFunc(fleet(t, player.DynamicApply), func(object player.Object) bool { return object.GetKind() == "Pod" })
+	objects = slices.DeleteFunc(fleet(t, player.DynamicApply), func(object kube.Object) bool { return object.GetKind() == "Pod" })
 	report = compared(t, objects, Options{})
 	require.Equal(t, Incomplete, report.Outcome())
 	require.Contains(t, printed(t, report), "? not compared: its operator reads Pod.v1, and the dump has none")
@@ -302,7 +303,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 func TestMarkdownHasABound(t *testing.T) {
 	report := &Report{Dump: "x", Compared: 5000}
 	for i := range 5000 {
-		ref := apiserver.Ref{APIVersion: "model.github.com/v1", Kind: "ModelBox", Namespace: "default", Name: fmt.Sprint("web-", i)}
+		ref := kube.Ref{APIVersion: "model.github.com/v1", Kind: "ModelBox", Namespace: "default", Name: fmt.Sprint("web-", i)}
 		fields := []Field{{Path: "metadata.annotations." + strings.Repeat("é|`", rand.N(300)), Before: strings.Repeat("\x1b", 2000)}}
 		report.Parents = append(report.Parents, Parent{Ref: ref, Objects: []Object{{Ref: ref, Verdict: []Verdict{Rolls, Changed, Deleted}[i%3], Fields: fields}}})
 	}
@@ -322,7 +323,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	const planted = "hunter2-planted"
 	encoded := base64.StdEncoding.EncodeToString([]byte(planted))
 	for _, another := range []string{"", encoded} {
-		secret := func(value string) player.Object {
+		secret := func(value string) kube.Object {
 			text, err := json.Marshal(map[string]any{"data": map[string]any{"password": value}})
 			require.NoError(t, err)
 			return &unstructured.Unstructured{Object: map[string]any{
@@ -336,7 +337,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 		before, after := secret(another), secret(encoded+"AAAA")
 		set(t, after, "c", "metadata", "labels", "a")
 		fields := fieldsOf(before, after, nil)
-		ref := apiserver.RefOf(after)
+		ref := kube.RefOf(after)
 		text := printed(t, &Report{Parents: []Parent{{Ref: ref, Objects: []Object{{Ref: ref, Verdict: Changed, Fields: fields}}}}})
 		require.NotContains(t, text, planted)
 		require.NotContains(t, text, encoded)

@@ -1,7 +1,7 @@
 package diff
 
 import (
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
 
 // Verdict is what would happen to an object.
@@ -41,7 +41,7 @@ type Report struct {
 
 // Parent is a custom resource.
 type Parent struct {
-	apiserver.Ref
+	kube.Ref
 
 	// Refused says why the API server, or this build, would not take it, and Failed why the hook could
 	// not answer. Nothing of it would change then.
@@ -61,7 +61,7 @@ type Parent struct {
 
 // Object is an object that would be another one.
 type Object struct {
-	apiserver.Ref
+	kube.Ref
 
 	Verdict Verdict `json:"verdict"`
 	// As is the name of the object that replaces a recreated one, if it has another.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
-	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/printable"
 )
 
@@ -134,7 +134,7 @@ var marks = map[Verdict]string{
 	Refused: "!", Recreated: "~", Rolls: "~", Changed: "~", Created: "+", Deleted: "-", NotSeen: "?",
 }
 
-func (o Object) lines(parent apiserver.Ref) []string {
+func (o Object) lines(parent kube.Ref) []string {
 	name := o.Key()
 	if o.Namespace == parent.Namespace {
 		name = o.Name
@@ -158,7 +158,7 @@ func (o Object) lines(parent apiserver.Ref) []string {
 }
 
 func (f Field) lines() (lines []string) {
-	before, after := player.Shorten(f.Before, f.After)
+	before, after := kube.Shorten(f.Before, f.After)
 	if f.Before == Hidden && f.After == Hidden {
 		return []string{"~     " + f.Path + ": " + Hidden + ", and another"}
 	}

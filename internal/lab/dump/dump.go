@@ -12,16 +12,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Dump is the objects of a cluster at one time.
 type Dump struct {
-	entries map[apiserver.Ref]*entry
+	entries map[kube.Ref]*entry
 	byKind  map[string][]*entry // by apiVersion and kind
 	byOwner map[types.UID][]*entry
 	byLabel map[string][]*entry            // by Metacontroller's label
@@ -36,7 +37,7 @@ type Dump struct {
 
 // entry is an object that is decoded when it is needed.
 type entry struct {
-	ref      apiserver.Ref
+	ref      kube.Ref
 	text     packed
 	sum      [sha256.Size]byte // of the text
 	uid      types.UID
@@ -47,15 +48,15 @@ type entry struct {
 }
 
 // Get returns an object, or nil.
-func (d *Dump) Get(ref apiserver.Ref) apiserver.Object {
+func (d *Dump) Get(ref kube.Ref) kube.Object {
 	if e := d.entries[ref]; e != nil {
 		return d.decode(e)
 	}
 	return nil
 }
 
-func (d *Dump) decode(e *entry) apiserver.Object {
-	object, err := apiserver.ParseObject(d.kept.unpack(e.text))
+func (d *Dump) decode(e *entry) kube.Object {
+	object, err := kube.ParseObject(d.kept.unpack(e.text))
 	if err != nil {
 		panic(fmt.Sprintf("%s was read, and cannot be read again: %s", e.ref, err))
 	}
@@ -66,7 +67,7 @@ func (d *Dump) decode(e *entry) apiserver.Object {
 func (d *Dump) Len() int { return len(d.entries) }
 
 // Refs returns the objects of a kind, in the order of their names.
-func (d *Dump) Refs(apiVersion, kind string) (refs []apiserver.Ref) {
+func (d *Dump) Refs(apiVersion, kind string) (refs []kube.Ref) {
 	for _, e := range d.ofKind(apiVersion, kind) {
 		refs = append(refs, e.ref)
 	}
@@ -76,22 +77,22 @@ func (d *Dump) Refs(apiVersion, kind string) (refs []apiserver.Ref) {
 func (d *Dump) ofKind(apiVersion, kind string) []*entry { return d.byKind[apiVersion+" "+kind] }
 
 // All returns references to all objects, in the order of kinds and names.
-func (d *Dump) All() []apiserver.Ref {
-	return slices.SortedFunc(maps.Keys(d.entries), apiserver.Ref.Compare)
+func (d *Dump) All() []kube.Ref {
+	return slices.SortedFunc(maps.Keys(d.entries), kube.Ref.Compare)
 }
 
 // Objects returns the objects of a kind, in the order of their names.
-func (d *Dump) Objects(apiVersion, kind string) iter.Seq[apiserver.Object] {
+func (d *Dump) Objects(apiVersion, kind string) iter.Seq[kube.Object] {
 	return d.decoded(d.ofKind(apiVersion, kind))
 }
 
 // ByOwner returns the objects that name an owner of that UID, in the order of kinds and names.
-func (d *Dump) ByOwner(uid types.UID) iter.Seq[apiserver.Object] {
+func (d *Dump) ByOwner(uid types.UID) iter.Seq[kube.Object] {
 	return d.decoded(d.byOwner[uid])
 }
 
-func (d *Dump) decoded(entries []*entry) iter.Seq[apiserver.Object] {
-	return func(yield func(apiserver.Object) bool) {
+func (d *Dump) decoded(entries []*entry) iter.Seq[kube.Object] {
+	return func(yield func(kube.Object) bool) {
 		for _, e := range entries {
 			if !yield(d.decode(e)) {
 				return

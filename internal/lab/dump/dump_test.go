@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -31,7 +33,7 @@ func converged(t *testing.T, apply player.Strategy, paths ...string) (*player.Wo
 	last := map[string][]byte{}
 	call := func(now time.Time, path string, body []byte) (int, []byte, error) {
 		if strings.HasSuffix(path, "/sync") {
-			parent, err := player.ParseObject(rawjson.Lookup(body, "parent"))
+			parent, err := kube.ParseObject(rawjson.Lookup(body, "parent"))
 			require.NoError(t, err)
 			last[parent.GetKind()] = bytes.Clone(body)
 		}
@@ -124,7 +126,7 @@ func TestLooks(t *testing.T) {
 // TestRequestsFillIn has what an API server would have, with the CRDs of this build.
 func TestRequestsFillIn(t *testing.T) {
 	world, _ := converged(t, player.DynamicApply, "../../../deploy/samples/podset-default.yaml", "../../../deploy/samples/modelbox.yaml")
-	var objects []player.Object
+	var objects []kube.Object
 	uids := map[string]bool{}
 	for _, object := range world.Objects() {
 		object = object.DeepCopy()
@@ -146,13 +148,13 @@ func TestRequestsFillIn(t *testing.T) {
 			require.NotContains(t, r.Parent.Object["spec"], "unheardOf")
 			continue
 		}
-		service := r.Server.Get(player.Ref{APIVersion: "v1", Kind: "Service", Namespace: "default", Name: "sentiment"})
+		service := r.Server.Get(kube.Ref{APIVersion: "v1", Kind: "Service", Namespace: "default", Name: "sentiment"})
 		require.False(t, uids[string(service.GetUID())], "a new object has a UID of its own")
 	}
 }
 
 func TestStrategy(t *testing.T) {
-	objects := map[player.Strategy][]player.Object{}
+	objects := map[player.Strategy][]kube.Object{}
 	for _, apply := range []player.Strategy{player.DynamicApply, player.ServerSideApply} {
 		world, _ := converged(t, apply, "../../../deploy/samples/modelbox.yaml")
 		for _, object := range world.Objects() {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +28,7 @@ import (
 // name of what is read.
 func Read(r io.Reader) (*Dump, error) {
 	d := &Dump{
-		entries: map[apiserver.Ref]*entry{}, byKind: map[string][]*entry{},
+		entries: map[kube.Ref]*entry{}, byKind: map[string][]*entry{},
 		byOwner: map[types.UID][]*entry{}, byLabel: map[string][]*entry{},
 		byValue: map[string]map[string][]*entry{}, asked: map[string]bool{},
 		texts: texts{},
@@ -201,7 +203,7 @@ func (d *Dump) read(text jsontext.Value) error {
 	if h.APIVersion == "" || h.Kind == "" || h.Metadata.Name == "" {
 		return fmt.Errorf("has no apiVersion, kind or metadata.name in object %d: print it with kubectl get -o json", number)
 	}
-	ref := apiserver.Ref{
+	ref := kube.Ref{
 		APIVersion: d.texts.same(h.APIVersion), Kind: d.texts.same(h.Kind), Namespace: d.texts.same(h.Metadata.Namespace), Name: h.Metadata.Name,
 	}
 	e := &entry{ref: ref, sum: sha256.Sum256(text), uid: h.Metadata.UID, version: h.Metadata.ResourceVersion, labels: d.texts.pairs(h.Metadata.Labels)}

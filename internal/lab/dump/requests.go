@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -28,9 +30,9 @@ type Options struct {
 	// Now is the time that hooks are handed; the default is that of the dump.
 	Now time.Time
 	// Only chooses among the custom resources; nil are all of them.
-	Only func(apiserver.Ref) bool
+	Only func(kube.Ref) bool
 	// Edits are custom resources that are applied before the hooks are asked, as a user does.
-	Edits map[apiserver.Ref]apiserver.Object
+	Edits map[kube.Ref]kube.Object
 }
 
 // Request is one sync of a custom resource, in a cluster that has nothing but what the sync reads.
@@ -38,7 +40,7 @@ type Request struct {
 	// Controller is the operator of Parent, which is as the API server reads it, with the defaults
 	// of the operator's CRD, and with its edit.
 	Controller *metacontroller.Controller
-	Parent     apiserver.Object
+	Parent     kube.Object
 	// Hook is which one was asked, Body the request and Answer the answer. They are empty if the
 	// sync has not come that far.
 	Hook   metacontroller.HookName
@@ -47,7 +49,7 @@ type Request struct {
 	// Status is the HTTP status of the answer.
 	Status int
 	// Wanted are the children in the answer.
-	Wanted []apiserver.Ref
+	Wanted []kube.Ref
 	// EditErr is why the API server refuses the edit: then no hook was asked.
 	EditErr error
 	// Err is why the sync has failed, Refused are the children that the API server refuses.
@@ -58,7 +60,7 @@ type Request struct {
 	// with less than it reads.
 	NotSeen, Unread []metacontroller.Resource
 	// Before are the objects as the dump has them, and Server is after the sync.
-	Before map[apiserver.Ref]apiserver.Object
+	Before map[kube.Ref]kube.Object
 	Server *apiserver.Server
 
 	again func()
@@ -67,9 +69,9 @@ type Request struct {
 // Again syncs once more, when the objects that the sync has deleted are gone.
 func (r *Request) Again() {
 	for _, object := range r.Server.Objects() {
-		before := r.Before[apiserver.RefOf(object)]
+		before := r.Before[kube.RefOf(object)]
 		if object.GetDeletionTimestamp() != nil && (before == nil || before.GetDeletionTimestamp() == nil) {
-			r.Server.Remove(apiserver.ByKubernetes, apiserver.RefOf(object))
+			r.Server.Remove(apiserver.ByKubernetes, kube.RefOf(object))
 		}
 	}
 	r.again()
@@ -100,14 +102,14 @@ func (d *Dump) Requests(options Options) iter.Seq[*Request] {
 }
 
 // parents returns the custom resources of an operator, those that an edit creates among them.
-func (d *Dump) parents(c *metacontroller.Controller, edits map[apiserver.Ref]apiserver.Object) []apiserver.Ref {
+func (d *Dump) parents(c *metacontroller.Controller, edits map[kube.Ref]kube.Object) []kube.Ref {
 	refs := d.Refs(c.Parent.APIVersion, c.Parent.Kind)
 	for ref := range edits {
 		if ref.Is(c.Parent) && d.entries[ref] == nil {
 			refs = append(refs, ref)
 		}
 	}
-	slices.SortFunc(refs, apiserver.Ref.Compare)
+	slices.SortFunc(refs, kube.Ref.Compare)
 	return refs
 }
 
@@ -133,9 +135,9 @@ type syncer struct {
 	request *Request
 }
 
-func (s *syncer) sync(ref apiserver.Ref) {
+func (s *syncer) sync(ref kube.Ref) {
 	r := s.request
-	r.Before = map[apiserver.Ref]apiserver.Object{}
+	r.Before = map[kube.Ref]kube.Object{}
 	r.Server = apiserver.New(apiserver.Options{
 		Now: func() time.Time { return s.options.Now }, Kinds: s.memory.Kinds(s.options.Controllers),
 	})
@@ -158,7 +160,7 @@ func (s *syncer) sync(ref apiserver.Ref) {
 }
 
 // Updates returns how the children of a kind are updated.
-func (r *Request) Updates(ref apiserver.Ref) metacontroller.UpdateMethod {
+func (r *Request) Updates(ref kube.Ref) metacontroller.UpdateMethod {
 	for _, child := range r.Controller.Children {
 		if ref.Is(child.Resource) {
 			return child.Update
@@ -168,12 +170,12 @@ func (r *Request) Updates(ref apiserver.Ref) metacontroller.UpdateMethod {
 }
 
 // isDeclared reports whether an operator may have children of the kind.
-func isDeclared(c *metacontroller.Controller, child apiserver.Ref) bool {
+func isDeclared(c *metacontroller.Controller, child kube.Ref) bool {
 	return slices.ContainsFunc(c.Children, func(declared metacontroller.Child) bool { return child.Is(declared.Resource) })
 }
 
 // load puts an object of the dump into the cluster.
-func (s *syncer) load(ref apiserver.Ref) {
+func (s *syncer) load(ref kube.Ref) {
 	if object := s.dump.Get(ref); object != nil && s.request.Before[ref] == nil {
 		s.request.Before[ref] = object
 		s.request.Server.Load(object, s.options.Apply == composite.ServerSideApply)
@@ -181,7 +183,7 @@ func (s *syncer) load(ref apiserver.Ref) {
 }
 
 // loadParent puts the custom resource there as the API server reads it, and edits it.
-func (s *syncer) loadParent(ref apiserver.Ref) (err error) {
+func (s *syncer) loadParent(ref kube.Ref) (err error) {
 	r := s.request
 	edit := s.options.Edits[ref]
 	live := s.dump.Get(ref)
@@ -211,7 +213,7 @@ func (s *syncer) loadParent(ref apiserver.Ref) (err error) {
 
 // edited returns what a user writes who edits an object: labels and annotations that others have
 // added stay, as do finalizers and owners that the edit does not name.
-func edited(live, edit apiserver.Object) apiserver.Object {
+func edited(live, edit kube.Object) kube.Object {
 	object := edit.DeepCopy()
 	object.SetLabels(labels.Merge(live.GetLabels(), edit.GetLabels()))
 	object.SetAnnotations(labels.Merge(live.GetAnnotations(), edit.GetAnnotations()))
@@ -248,15 +250,15 @@ func (s *syncer) answered(answer composite.Answer) {
 }
 
 // Changed returns the objects that the sync has written, in the order of kinds and names.
-func (r *Request) Changed() []apiserver.Ref {
-	refs := map[apiserver.Ref]bool{}
+func (r *Request) Changed() []kube.Ref {
+	refs := map[kube.Ref]bool{}
 	for ref, before := range r.Before {
 		refs[ref] = r.Server.Get(ref) != before
 	}
 	for _, object := range r.Server.Objects() {
-		ref := apiserver.RefOf(object)
+		ref := kube.RefOf(object)
 		refs[ref] = object != r.Before[ref]
 	}
-	maps.DeleteFunc(refs, func(_ apiserver.Ref, isChanged bool) bool { return !isChanged })
-	return slices.SortedFunc(maps.Keys(refs), apiserver.Ref.Compare)
+	maps.DeleteFunc(refs, func(_ kube.Ref, isChanged bool) bool { return !isChanged })
+	return slices.SortedFunc(maps.Keys(refs), kube.Ref.Compare)
 }

@@ -9,16 +9,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/crd"
-	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // schemaOf returns the schema of a custom resource, or nil where its kind has none or no operator.
-func (s *Scenario) schemaOf(object player.Object) (*crd.Schema, error) {
+func (s *Scenario) schemaOf(object kube.Object) (*crd.Schema, error) {
 	controller := s.controllerOf(object)
 	if controller == nil || len(controller.CRD) == 0 {
 		return nil, nil //nolint:nilnil // nothing is known of it
@@ -44,7 +45,7 @@ func (s *Scenario) Admits(object map[string]any) bool {
 
 // stored returns the custom resource of the scenario without the fields that the API server
 // drops. An error says why it would be refused.
-func (s *Scenario) stored(ctx context.Context) (player.Object, error) {
+func (s *Scenario) stored(ctx context.Context) (kube.Object, error) {
 	parent, err := s.Parent()
 	if err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (s *Scenario) WithParent(object map[string]any) [][]byte {
 	}
 	var objects [][]byte
 	for _, text := range s.Objects {
-		if other, err := player.ParseObject(text); err == nil && player.RefOf(other) == player.RefOf(parent) {
+		if other, err := kube.ParseObject(text); err == nil && kube.RefOf(other) == kube.RefOf(parent) {
 			text = []byte(encode(object))
 		}
 		objects = append(objects, text)

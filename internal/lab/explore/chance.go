@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
@@ -84,7 +86,7 @@ func (c *chance) randomActions(actions int) {
 // resync syncs a custom resource without a change, or lists a kind.
 func (c *chance) resync() {
 	for _, parent := range c.run.World.Parents() {
-		action := player.Action{Do: "sync", Target: player.RefOf(parent).String()}
+		action := player.Action{Do: "sync", Target: kube.RefOf(parent).String()}
 		if c.IntN(3) == 0 {
 			action = player.Action{Do: "relist", Target: parent.GetKind()}
 			if owned := c.run.World.Owned(parent); len(owned) > 0 && c.IntN(3) > 0 {
@@ -153,8 +155,8 @@ func (c *chance) withFault(action player.Action) player.Action {
 
 // pick returns a random object that a person may change: a child, or a Pod of
 // one.
-func (c *chance) pick(keep func(player.Object) bool) player.Object {
-	objects := slices.DeleteFunc(c.run.World.Objects(), func(object player.Object) bool { return !keep(object) })
+func (c *chance) pick(keep func(kube.Object) bool) kube.Object {
+	objects := slices.DeleteFunc(c.run.World.Objects(), func(object kube.Object) bool { return !keep(object) })
 	if len(objects) == 0 {
 		return nil
 	}

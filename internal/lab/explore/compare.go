@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -81,8 +82,9 @@ func (r *rest) differences(fresh *rest, history []metacontroller.History) (list 
 }
 
 // sides returns a difference between a new child and this one.
-func sides(d player.Difference) string {
-	return fmt.Sprintf("has %s %s, and a new one would have %s", d.Path, d.After, d.Before)
+func sides(d kube.Difference) string {
+	wanted, is := d.Short()
+	return fmt.Sprintf("has %s %s, and a new one would have %s", d.Path, is, wanted)
 }
 
 // isBeyond reports whether only a new custom resource has to wait for a name
@@ -122,9 +124,9 @@ func fields(is map[string]any, fresh *rest, h metacontroller.History) string {
 }
 
 // difference returns the fields in which two children differ.
-func difference(is, wanted map[string]any, h metacontroller.History) []player.Difference {
-	list := player.Differences(&unstructured.Unstructured{Object: wanted}, &unstructured.Unstructured{Object: is})
-	return slices.DeleteFunc(list, func(d player.Difference) bool {
+func difference(is, wanted map[string]any, h metacontroller.History) []kube.Difference {
+	list := kube.Comparison{}.Objects(&unstructured.Unstructured{Object: wanted}, &unstructured.Unstructured{Object: is})
+	return slices.DeleteFunc(list, func(d kube.Difference) bool {
 		return slices.ContainsFunc(h.Fields, func(field string) bool { return strings.HasPrefix(d.Path, field) })
 	})
 }
@@ -150,35 +152,23 @@ func kindOf(name string) string {
 
 // unfinished returns which children are not ready enough for Ready=True of
 // their custom resource.
-func unfinished(children []player.Object) []string {
+func unfinished(children []kube.Object) []string {
 	var list []string
 	for _, child := range children {
 		if child.GetDeletionTimestamp() != nil {
 			continue // a missing child shows in a comparison
 		}
-		name := player.RefOf(child).String()
-		progress := player.Progress(child)
-		observed, _, _ := unstructured.NestedInt64(child.Object, "status", "observedGeneration")
-		there, _, _ := unstructured.NestedInt64(child.Object, "status", "replicas")
-		wanted, _, _ := unstructured.NestedInt64(child.Object, "spec", "replicas")
+		rollout, isWorkload := kube.RolloutOf(child)
+		name := kube.RefOf(child).String()
 		switch {
-		case !slices.Contains([]string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"}, child.GetKind()):
-		case observed != child.GetGeneration():
+		case !isWorkload:
+		case rollout.ObservedGeneration != rollout.Generation:
 			list = append(list, name+" has a spec that its controller has not seen")
-		case isBehind(progress):
-			list = append(list, name+" is "+progress)
-		case there > wanted:
-			list = append(list, fmt.Sprintf("%s has %d Pods of %d", name, there, wanted))
+		case rollout.Ready < rollout.Wanted, rollout.Updated < rollout.Wanted, rollout.Available < rollout.Ready:
+			list = append(list, name+" is "+kube.Progress(child))
+		case rollout.Existing > rollout.Wanted:
+			list = append(list, fmt.Sprintf("%s has %d Pods of %d", name, rollout.Existing, rollout.Wanted))
 		}
 	}
 	return list
-}
-
-// isBehind reads a progress such as "1/2 ready, 1 updated".
-func isBehind(progress string) bool {
-	var ready, wanted int
-	if n, _ := fmt.Sscanf(progress, "%d/%d ready", &ready, &wanted); n != 2 {
-		return true
-	}
-	return ready < wanted || strings.Contains(progress, "updated") || strings.Contains(progress, "available")
 }

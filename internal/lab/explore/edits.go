@@ -6,11 +6,12 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/operetta-dev/operetta/internal/crd"
-	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // Edit is a change of the spec of a custom resource.
@@ -25,7 +26,7 @@ type Edit struct {
 func (e Edit) Patch() map[string]any { return map[string]any{"spec": e.spec} }
 
 // Object returns the custom resource after the edit.
-func (e Edit) Object() map[string]any { return player.MergePatch(e.base, e.Patch()) }
+func (e Edit) Object() map[string]any { return kube.MergePatch(e.base, e.Patch()) }
 
 // Edits returns changes of every field of the scenario's custom resource, one field at a
 // time, in a fixed order, and its other versions. The fields are those of the schema, whether
@@ -63,7 +64,7 @@ func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
 		})
 	}
 	for i, text := range s.Versions {
-		version, err := player.ParseObject(text)
+		version, err := kube.ParseObject(text)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +162,7 @@ func patchOf(from, to map[string]any) map[string]any {
 			if inner := patchOf(old, now); len(inner) > 0 {
 				patch[key] = inner
 			}
-		case !player.Equal(from[key], value):
+		case !kube.Equal(from[key], value):
 			patch[key] = runtime.DeepCopyJSONValue(value)
 		}
 	}

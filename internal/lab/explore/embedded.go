@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +28,7 @@ func (r *Run) isOfTemplate(outcome player.Outcome) bool {
 	}
 	isTold := false
 	for child, refusal := range r.refused {
-		if refusal.Parent != player.RefOf(outcome.Parent) || !strings.Contains(outcome.Failure, refusal.Err.Error()) {
+		if refusal.Parent != kube.RefOf(outcome.Parent) || !strings.Contains(outcome.Failure, refusal.Err.Error()) {
 			continue
 		}
 		if !strings.Contains(outcome.Message, child.String()) || !r.scenario.isEmbedded(outcome.Parent, refusal.Err) {
@@ -39,7 +41,7 @@ func (r *Run) isOfTemplate(outcome player.Outcome) bool {
 
 // isEmbedded reports whether each cause of a refusal is a value that stands in an embedded type of
 // Pods in a custom resource's spec.
-func (s *Scenario) isEmbedded(parent player.Object, refusal error) bool {
+func (s *Scenario) isEmbedded(parent kube.Object, refusal error) bool {
 	var invalid apierrors.APIStatus
 	controller := s.controllerOf(parent)
 	if !errors.As(refusal, &invalid) || !apierrors.IsInvalid(refusal) || len(controller.CRD) == 0 {

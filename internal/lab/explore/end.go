@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -18,7 +20,7 @@ func (r *Run) settle() {
 		return
 	}
 	r.World.Do(player.Action{Do: "mend"})
-	r.refused = map[player.Ref]player.Refusal{}
+	r.refused = map[kube.Ref]player.Refusal{}
 	if err := r.World.Play(); err != nil {
 		r.checkFailures()
 		r.violated(lawRest, err.Error())
@@ -36,7 +38,7 @@ func (r *Run) settle() {
 
 // checkEnd compares the result with that of a new custom resource.
 func (r *Run) checkEnd(outcome player.Outcome) {
-	name := player.RefOf(outcome.Parent).String()
+	name := kube.RefOf(outcome.Parent).String()
 	if r.checkRefused(outcome) {
 		return
 	}
@@ -77,14 +79,14 @@ func (r *Run) checkEnd(outcome player.Outcome) {
 // because such children are left out.
 func (r *Run) checkRefused(outcome player.Outcome) bool {
 	told, taken := false, ""
-	parent := player.RefOf(outcome.Parent)
+	parent := kube.RefOf(outcome.Parent)
 	for child, refusal := range r.refused {
 		if refusal.Parent != parent && !r.asked[parent][child] {
 			continue // that of another custom resource, which may be a child of this one
 		}
 		object := r.World.Get(child)
 		isPort := outcome.Failure != "" && strings.Contains(refusal.Err.Error(), "nodePort")
-		if !isPort && (object == nil || player.IsOwnedBy(object, outcome.Parent)) {
+		if !isPort && (object == nil || kube.IsOwnedBy(object, outcome.Parent)) {
 			continue
 		}
 		taken = child.String()
@@ -107,19 +109,19 @@ func (r *Run) isTold(outcome player.Outcome) bool {
 	if outcome.Reason != operator.ReasonChildBlocked {
 		return false
 	}
-	return slices.ContainsFunc(r.World.Objects(), func(object player.Object) bool {
-		return strings.Contains(outcome.Message, player.RefOf(object).String()+" ") && !player.IsOwnedBy(object, outcome.Parent)
+	return slices.ContainsFunc(r.World.Objects(), func(object kube.Object) bool {
+		return strings.Contains(outcome.Message, kube.RefOf(object).String()+" ") && !kube.IsOwnedBy(object, outcome.Parent)
 	})
 }
 
 // leftAlone returns the objects of other controllers that use the names of
 // children of a custom resource, which are therefore left out.
-func (r *Run) leftAlone(parent player.Object) []player.Ref {
-	var refs []player.Ref
+func (r *Run) leftAlone(parent kube.Object) []kube.Ref {
+	var refs []kube.Ref
 	for _, object := range r.World.Selected(parent) {
 		owner, declared := metav1.GetControllerOfNoCopy(object), r.scenario.declaredOf(parent, object)
 		if declared != nil && declared.SharedName && owner != nil && owner.UID != parent.GetUID() {
-			refs = append(refs, player.RefOf(object))
+			refs = append(refs, kube.RefOf(object))
 		}
 	}
 	return refs
@@ -132,7 +134,7 @@ func (r *Run) checkGone() {
 	}
 	for _, object := range r.World.Objects() {
 		if r.World.IsChild(object) {
-			r.violated(lawGone, player.RefOf(object).String()+" is left behind")
+			r.violated(lawGone, kube.RefOf(object).String()+" is left behind")
 		}
 	}
 }

@@ -3,6 +3,8 @@ package explore
 import (
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -15,10 +17,10 @@ func (r *Run) keep(kind string, watch func(metacontroller.Write) string) {
 		write := metacontroller.Write{
 			Before: w.Before, After: w.After, By: string(w.By), Now: r.World.Now(), List: r.World.List,
 			Cached: func(apiVersion, kind, namespace, name string) *unstructured.Unstructured {
-				return r.World.Heard(player.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
+				return r.World.Heard(kube.Ref{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name})
 			},
 			IsDesired: func(parent, child *unstructured.Unstructured) bool {
-				return r.asked[player.RefOf(parent)][player.RefOf(child)]
+				return r.asked[kube.RefOf(parent)][kube.RefOf(child)]
 			},
 		}
 		if broken := watch(write); broken != "" {

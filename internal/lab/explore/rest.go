@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/lru"
 
@@ -29,19 +31,19 @@ type rest struct {
 func (r *rest) hasEnded() bool { return r.ready == "True" || r.stalled == "True" }
 
 // restOf returns the state of a custom resource.
-func (s *Scenario) restOf(world *player.World, parent player.Object) *rest {
-	ready := player.Condition(parent, operator.ConditionReady)
+func (s *Scenario) restOf(world *player.World, parent kube.Object) *rest {
+	ready := kube.ConditionOf(parent, operator.ConditionReady)
 	r := &rest{
 		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{},
-		stalled: player.Condition(parent, operator.ConditionStalled).Status,
+		stalled: kube.ConditionOf(parent, operator.ConditionStalled).Status,
 	}
 	for _, child := range world.Owned(parent) {
 		if declared := s.declaredOf(parent, child); declared != nil && child.GetDeletionTimestamp() == nil {
 			content := comparable(child, parent, declared.Update)
-			if len(autoscalersOf(world, player.RefOf(child))) > 0 {
+			if len(autoscalersOf(world, kube.RefOf(child))) > 0 {
 				unstructured.RemoveNestedField(content, "spec", "replicas") // it is the autoscaler's
 			}
-			r.children[player.RefOf(child).String()] = content
+			r.children[kube.RefOf(child).String()] = content
 		}
 	}
 	return r
@@ -49,7 +51,7 @@ func (s *Scenario) restOf(world *player.World, parent player.Object) *rest {
 
 // comparable returns the part of a child that is the same in each world with
 // the same spec.
-func comparable(child, parent player.Object, update metacontroller.UpdateMethod) map[string]any {
+func comparable(child, parent kube.Object, update metacontroller.UpdateMethod) map[string]any {
 	object := child.DeepCopy()
 	delete(object.Object, "status")
 	metadata := map[string]any{}
@@ -76,7 +78,7 @@ func comparable(child, parent player.Object, update metacontroller.UpdateMethod)
 		delete(fields, chosen)
 	}
 	forgetPullPolicies(object.Object, parent.Object["spec"])
-	switch ref := player.RefOf(child); {
+	switch ref := kube.RefOf(child); {
 	case ref.Is(metacontroller.Service):
 		forgetChosenPorts(fields, encode(parent.Object))
 	case ref.Is(metacontroller.Pod):
@@ -144,7 +146,7 @@ func eachObject(value any, visit func(map[string]any)) {
 
 // freshRest returns the state of a new custom resource of the same spec in a
 // new world with the same objects, or nil if the API server would refuse it.
-func (s *Scenario) freshRest(world *player.World, parent player.Object) *rest {
+func (s *Scenario) freshRest(world *player.World, parent kube.Object) *rest {
 	objects := s.written(world, parent)
 	key := string(s.Apply) + strings.Join(objects, "\n")
 	if s.fresh == nil {
@@ -153,13 +155,13 @@ func (s *Scenario) freshRest(world *player.World, parent player.Object) *rest {
 	if known, found := s.fresh.Get(key); found {
 		return known.(*rest)
 	}
-	r := s.playFresh(player.RefOf(parent), objects)
+	r := s.playFresh(kube.RefOf(parent), objects)
 	s.fresh.Add(key, r)
 	return r
 }
 
 // written returns a custom resource and its other objects as users wrote them.
-func (s *Scenario) written(world *player.World, parent player.Object) []string {
+func (s *Scenario) written(world *player.World, parent kube.Object) []string {
 	var objects []string
 	for _, object := range world.Objects() {
 		if world.IsForeign(object) && object.GetKind() != "Namespace" && object.GetDeletionTimestamp() == nil {
@@ -169,7 +171,7 @@ func (s *Scenario) written(world *player.World, parent player.Object) []string {
 	return append(objects, encode(asWritten(parent)))
 }
 
-func (s *Scenario) playFresh(parent player.Ref, objects []string) *rest {
+func (s *Scenario) playFresh(parent kube.Ref, objects []string) *rest {
 	world := s.newWorld(false)
 	for _, object := range objects {
 		if world.Apply([]byte(object)) != nil {
@@ -196,7 +198,7 @@ func (s *Scenario) playFresh(parent player.Ref, objects []string) *rest {
 }
 
 // asWritten returns an object as a user wrote it.
-func asWritten(object player.Object) map[string]any {
+func asWritten(object kube.Object) map[string]any {
 	content := object.DeepCopy().Object
 	delete(content, "status")
 	metadata := map[string]any{"name": object.GetName()}
@@ -206,10 +208,10 @@ func asWritten(object player.Object) map[string]any {
 		}
 	}
 	content["metadata"] = metadata
-	if player.RefOf(object).Is(metacontroller.Deployment) {
+	if kube.RefOf(object).Is(metacontroller.Deployment) {
 		unstructured.RemoveNestedField(content, "metadata", "annotations")
 	}
-	if spec, _ := content["spec"].(map[string]any); player.RefOf(object).Is(metacontroller.Pod) { // a custom resource may have such fields
+	if spec, _ := content["spec"].(map[string]any); kube.RefOf(object).Is(metacontroller.Pod) { // a custom resource may have such fields
 		delete(spec, "ephemeralContainers")
 		delete(spec, "nodeName")
 	}

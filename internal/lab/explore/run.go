@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -21,11 +23,11 @@ type Run struct {
 
 	scenario *Scenario
 	played   Schedule
-	checked  int                                // hook calls at the last check
-	steps    int                                // that have been checked for failures
-	refused  map[player.Ref]player.Refusal      // of children that are still asked for
-	asked    map[player.Ref]map[player.Ref]bool // the children in the last answer for a custom resource
-	orphans  bool                               // children have been orphaned on purpose
+	checked  int                            // hook calls at the last check
+	steps    int                            // that have been checked for failures
+	refused  map[kube.Ref]player.Refusal    // of children that are still asked for
+	asked    map[kube.Ref]map[kube.Ref]bool // the children in the last answer for a custom resource
+	orphans  bool                           // children have been orphaned on purpose
 }
 
 // Play plays a schedule and then lets the world come to rest.
@@ -43,7 +45,7 @@ func (s *Scenario) Play(schedule Schedule) *Run {
 
 // begin makes a world with the objects of the scenario.
 func (s *Scenario) begin() *Run {
-	r := &Run{World: s.newWorld(true), scenario: s, refused: map[player.Ref]player.Refusal{}}
+	r := &Run{World: s.newWorld(true), scenario: s, refused: map[kube.Ref]player.Refusal{}}
 	r.watch()
 	for _, object := range s.Objects {
 		if err := r.World.Apply(object); err != nil {
@@ -96,12 +98,12 @@ func (r *Run) watch() {
 			r.keep(controller.Parent.Kind, watch())
 		}
 	}
-	r.asked = map[player.Ref]map[player.Ref]bool{}
+	r.asked = map[kube.Ref]map[kube.Ref]bool{}
 	r.World.Watch(r.written, r.answered, r.wasRefused)
 }
 
 func (r *Run) answered(answer player.Answer) {
-	seen := map[player.Ref]bool{}
+	seen := map[kube.Ref]bool{}
 	for _, child := range answer.Children {
 		if seen[child] {
 			r.violated(lawTwice, fmt.Sprintf("%s is asked for twice for %s", child, answer.Parent))
@@ -109,7 +111,7 @@ func (r *Run) answered(answer player.Answer) {
 		seen[child] = true
 	}
 	r.asked[answer.Parent] = seen
-	maps.DeleteFunc(r.refused, func(child player.Ref, refusal player.Refusal) bool {
+	maps.DeleteFunc(r.refused, func(child kube.Ref, refusal player.Refusal) bool {
 		return refusal.Parent == answer.Parent && !seen[child]
 	})
 }
@@ -130,12 +132,12 @@ func (r *Run) written(w player.Write) {
 	}
 	for _, parent := range r.World.Parents() {
 		declared := r.scenario.declaredOf(parent, w.Before)
-		if parent.GetDeletionTimestamp() != nil || !player.IsOwnedBy(w.Before, parent) || declared == nil || declared.Update != metacontroller.InPlace {
+		if parent.GetDeletionTimestamp() != nil || !kube.IsOwnedBy(w.Before, parent) || declared == nil || declared.Update != metacontroller.InPlace {
 			continue
 		}
 		fresh := r.scenario.freshRest(r.World, parent)
-		name := player.RefOf(w.Before).String()
-		if heard := r.World.Heard(player.RefOf(parent)); heard != nil && heard.GetGeneration() != parent.GetGeneration() {
+		name := kube.RefOf(w.Before).String()
+		if heard := r.World.Heard(kube.RefOf(parent)); heard != nil && heard.GetGeneration() != parent.GetGeneration() {
 			before := r.scenario.freshRest(r.World, heard)
 			if before == nil || before.children[name] == nil {
 				continue // it is not wanted by the spec in Metacontroller's cache
@@ -170,16 +172,16 @@ func (r *Run) checkReady() {
 	for _, parent := range r.World.Parents() {
 		observed, _, _ := unstructured.NestedInt64(parent.Object, "status", "observedGeneration")
 		if parent.GetDeletionTimestamp() != nil || observed != parent.GetGeneration() ||
-			player.Condition(parent, operator.ConditionReady).Status != "True" {
+			kube.ConditionOf(parent, operator.ConditionReady).Status != "True" {
 			continue
 		}
 		history := r.scenario.controllerOf(parent).Invariants.HistoryOf(parent)
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
-			r.violated(lawReady, player.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
+			r.violated(lawReady, kube.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}
 		if fresh := r.scenario.freshRest(r.World, parent); fresh != nil && fresh.ready == "True" {
 			if list := r.scenario.restOf(r.World, parent).differences(fresh, history); len(list) > 0 {
-				r.violated(lawReady, player.RefOf(parent).String()+" is Ready, and "+tell(list))
+				r.violated(lawReady, kube.RefOf(parent).String()+" is Ready, and "+tell(list))
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package explore
 import (
 	"fmt"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -21,13 +23,13 @@ func (r *Run) checkScaled(w player.Write) {
 		was, now := replicasOf(w.Before), replicasOf(w.After)
 		if heard := r.World.Heard(w.Ref); hasScaled && now < least && now < was && heard != nil && replicasOf(heard) == was {
 			r.violated(lawScaled, fmt.Sprintf("%s is scaled from %d to %d, and the minReplicas of %s are %d: leave spec.replicas out of the child",
-				w.Ref, was, now, player.RefOf(autoscaler), least))
+				w.Ref, was, now, kube.RefOf(autoscaler), least))
 		}
 	}
 }
 
 // autoscalersOf returns the autoscalers of an object.
-func autoscalersOf(world *player.World, target player.Ref) (list []player.Object) {
+func autoscalersOf(world *player.World, target kube.Ref) (list []kube.Object) {
 	for _, object := range world.List(metacontroller.HorizontalPodAutoscaler.APIVersion, metacontroller.HorizontalPodAutoscaler.Kind) {
 		if player.TargetOf(object) == target {
 			list = append(list, object)
@@ -36,15 +38,15 @@ func autoscalersOf(world *player.World, target player.Ref) (list []player.Object
 	return list
 }
 
-func replicasOf(object player.Object) int64 {
+func replicasOf(object kube.Object) int64 {
 	replicas, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
 	return replicas
 }
 
 // measure makes an autoscaler measure more or less than its target, if there is one.
 func (c *chance) measure() bool {
-	autoscaler := c.pick(func(object player.Object) bool {
-		return player.RefOf(object).Is(metacontroller.HorizontalPodAutoscaler)
+	autoscaler := c.pick(func(object kube.Object) bool {
+		return kube.RefOf(object).Is(metacontroller.HorizontalPodAutoscaler)
 	})
 	if autoscaler == nil || c.IntN(2) == 0 {
 		return false

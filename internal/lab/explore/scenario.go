@@ -14,6 +14,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/utils/lru"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -66,7 +68,7 @@ func (s *Scenario) newWorld(late bool) *player.World {
 }
 
 // controllerOf returns the operator of a custom resource, or nil.
-func (s *Scenario) controllerOf(parent player.Object) *metacontroller.Controller {
+func (s *Scenario) controllerOf(parent kube.Object) *metacontroller.Controller {
 	for i := range s.Controllers {
 		if c := &s.Controllers[i]; c.Parent.Kind == parent.GetKind() && c.Parent.APIVersion == parent.GetAPIVersion() {
 			return c
@@ -77,7 +79,7 @@ func (s *Scenario) controllerOf(parent player.Object) *metacontroller.Controller
 
 // declaredOf returns how the operator of a custom resource declares the kind of a
 // child, or nil.
-func (s *Scenario) declaredOf(parent, child player.Object) *metacontroller.Child {
+func (s *Scenario) declaredOf(parent, child kube.Object) *metacontroller.Child {
 	children := s.controllerOf(parent).Children
 	for i := range children {
 		if children[i].Kind == child.GetKind() && children[i].APIVersion == child.GetAPIVersion() {
@@ -88,9 +90,9 @@ func (s *Scenario) declaredOf(parent, child player.Object) *metacontroller.Child
 }
 
 // Parent returns the custom resource of the scenario.
-func (s *Scenario) Parent() (player.Object, error) {
+func (s *Scenario) Parent() (kube.Object, error) {
 	for _, text := range s.Objects {
-		object, err := player.ParseObject(text)
+		object, err := kube.ParseObject(text)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -77,8 +79,8 @@ const strangerUID = "other"
 
 // releaseName deletes an object of somebody else that has the name of a child.
 func (c *chance) releaseName() bool {
-	object := c.pick(func(object player.Object) bool {
-		_, isRefused := c.run.refused[player.RefOf(object)]
+	object := c.pick(func(object kube.Object) bool {
+		_, isRefused := c.run.refused[kube.RefOf(object)]
 		owner := metav1.GetControllerOfNoCopy(object)
 		return (isRefused || owner != nil && owner.UID == strangerUID) && c.run.World.IsForeign(object)
 	})
@@ -105,7 +107,7 @@ func (c *chance) wanted() []childName {
 			}
 		}
 		for _, child := range c.run.World.Owned(parent) {
-			add(child.GetAPIVersion(), player.RefOf(child).String())
+			add(child.GetAPIVersion(), kube.RefOf(child).String())
 		}
 	}
 	return names

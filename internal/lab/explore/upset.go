@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -43,13 +45,13 @@ func (c *chance) disturb() {
 }
 
 // doTo performs an action on an object, if there is one.
-func (c *chance) doTo(object player.Object, do, detail string) bool {
-	return object != nil && c.do(player.Action{Do: do, Target: player.RefOf(object).String(), Detail: detail})
+func (c *chance) doTo(object kube.Object, do, detail string) bool {
+	return object != nil && c.do(player.Action{Do: do, Target: kube.RefOf(object).String(), Detail: detail})
 }
 
 // parent returns the custom resource, and none that is the child of another one.
-func (c *chance) parent() player.Object {
-	return c.pick(func(object player.Object) bool {
+func (c *chance) parent() kube.Object {
+	return c.pick(func(object kube.Object) bool {
 		return c.run.World.IsOfParent(object) && !c.run.World.IsChild(object)
 	})
 }
@@ -67,10 +69,10 @@ func (c *chance) edit() bool {
 	patch := edit.Patch()
 	if c.IntN(4) == 0 {
 		if other, found := c.run.scenario.pickEdit(c.Rand); found {
-			patch = player.MergePatch(patch, other.Patch())
+			patch = kube.MergePatch(patch, other.Patch())
 		}
 	}
-	content := player.MergePatch(parent.Object, patch)
+	content := kube.MergePatch(parent.Object, patch)
 	if !c.run.scenario.Admits(asWritten(&unstructured.Unstructured{Object: content})) {
 		return false
 	}
@@ -78,15 +80,15 @@ func (c *chance) edit() bool {
 }
 
 // change edits the custom resource, whose spec may come back later.
-func (c *chance) change(parent player.Object, patch map[string]any) bool {
+func (c *chance) change(parent kube.Object, patch map[string]any) bool {
 	if spec, ok := parent.Object["spec"].(map[string]any); ok {
 		c.before = append(c.before, spec)
 	}
 	return c.do(editOf(parent, patch))
 }
 
-func editOf(parent player.Object, patch map[string]any) player.Action {
-	return player.Action{Do: "edit", Target: player.RefOf(parent).String(), Detail: encode(patch)}
+func editOf(parent kube.Object, patch map[string]any) player.Action {
+	return player.Action{Do: "edit", Target: kube.RefOf(parent).String(), Detail: encode(patch)}
 }
 
 // revert restores an earlier spec of the custom resource.
@@ -131,8 +133,8 @@ func (c *chance) create() bool {
 }
 
 // isNear reports whether an object is a child, or a Pod of one.
-func (c *chance) isNear(object player.Object) bool {
-	return c.run.World.IsChild(object) || player.RefOf(object).Is(metacontroller.Pod)
+func (c *chance) isNear(object kube.Object) bool {
+	return c.run.World.IsChild(object) || kube.RefOf(object).Is(metacontroller.Pod)
 }
 
 // editChild changes or removes a label that the hook has set. Under server-side

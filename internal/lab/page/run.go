@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/lab/report"
 )
@@ -77,10 +78,10 @@ type Object struct {
 type Version struct {
 	Step int `json:"step"`
 	// Owner is the index of its controller, or -1.
-	Owner    int          `json:"owner"`
-	State    player.State `json:"state"`
-	Deleting bool         `json:"deleting,omitempty"`
-	Progress string       `json:"progress,omitempty"`
+	Owner    int        `json:"owner"`
+	State    kube.State `json:"state"`
+	Deleting bool       `json:"deleting,omitempty"`
+	Progress string     `json:"progress,omitempty"`
 	// Object is what kubectl shows, without the values of Secrets. It is absent once it is gone.
 	Object json.RawMessage `json:"object,omitempty"`
 }
@@ -89,13 +90,13 @@ type Version struct {
 type Recorder struct {
 	world   *player.World
 	objects []*Object
-	latest  [][]player.Object // by object and version
-	index   map[player.Ref]int
+	latest  [][]kube.Object // by object and version
+	index   map[kube.Ref]int
 }
 
 // Record records from now on.
 func Record(world *player.World) *Recorder {
-	r := &Recorder{world: world, index: map[player.Ref]int{}}
+	r := &Recorder{world: world, index: map[kube.Ref]int{}}
 	world.Watch(r.written, nil, nil)
 	return r
 }
@@ -122,8 +123,8 @@ func (r *Recorder) written(w player.Write) {
 	r.latest[at][len(o.Versions)-1] = w.After
 }
 
-func (r *Recorder) role(object player.Object) string {
-	owner, owned := apiserver.ControllerOf(object)
+func (r *Recorder) role(object kube.Object) string {
+	owner, owned := kube.ControllerOf(object)
 	_, isKnown := r.index[owner]
 	switch {
 	case object == nil:
@@ -156,7 +157,7 @@ func (r *Recorder) Run(transcript string, failure error) (*Run, error) {
 	}
 	for _, o := range r.world.Outcomes() {
 		run.Outcomes = append(run.Outcomes, Outcome{
-			Object: r.index[player.RefOf(o.Parent)], Ready: o.Ready, Reason: o.Reason, Message: o.Message,
+			Object: r.index[kube.RefOf(o.Parent)], Ready: o.Ready, Reason: o.Reason, Message: o.Message,
 			Failure: o.Failure, Calls: o.Calls, Children: o.Children,
 		})
 	}
@@ -188,18 +189,19 @@ func (r *Recorder) event(event player.Event) Event {
 	if event.Object == nil {
 		return e
 	}
-	if at, found := r.index[player.RefOf(event.Object)]; found {
+	if at, found := r.index[kube.RefOf(event.Object)]; found {
 		e.Object = &at
 	}
 	for _, d := range event.Differences() {
-		e.Changes = append(e.Changes, Change(d))
+		was, is := d.Short()
+		e.Changes = append(e.Changes, Change{d.Path, was, is})
 	}
 	return e
 }
 
 // complete returns an object with what is shown of its versions. Those of the last check, which
 // is no step, are left out.
-func (r *Recorder) complete(object *Object, latest []player.Object) (*Object, error) {
+func (r *Recorder) complete(object *Object, latest []kube.Object) (*Object, error) {
 	complete := *object
 	complete.Versions = nil
 	for i, v := range object.Versions {
@@ -207,17 +209,17 @@ func (r *Recorder) complete(object *Object, latest []player.Object) (*Object, er
 			break
 		}
 		now := latest[i]
-		v.Owner, v.State = -1, player.Gone
+		v.Owner, v.State = -1, kube.Gone
 		if now != nil {
-			owner, owned := apiserver.ControllerOf(now)
+			owner, owned := kube.ControllerOf(now)
 			if at, found := r.index[owner]; owned && found {
 				v.Owner = at
 			}
-			text, err := json.Marshal(shown(now))
+			text, err := json.Marshal(kube.Shown(now))
 			if err != nil {
 				return nil, err
 			}
-			v.State, v.Progress, v.Object = player.StateOf(now), player.Progress(now), text
+			v.State, v.Progress, v.Object = kube.StateOf(now), kube.Progress(now), text
 			v.Deleting = now.GetDeletionTimestamp() != nil
 		}
 		complete.Versions = append(complete.Versions, v)

@@ -3,6 +3,8 @@ package page
 import (
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
@@ -23,7 +25,7 @@ func TestVersions(t *testing.T) {
 	apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: b}}")
 	apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: c}}")
 	require.NoError(t, world.Play())
-	require.NoError(t, world.Delete(player.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "c"}))
+	require.NoError(t, world.Delete(kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "c"}))
 	require.NoError(t, world.Play())
 	apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {a: e}}")
 	apply("{apiVersion: v1, kind: ConfigMap, metadata: {name: last}}")
@@ -41,14 +43,14 @@ func TestVersions(t *testing.T) {
 	require.Equal(t, []string{"other", "below", "below", "other"}, roles)
 	require.Equal(t, 1, run.Objects[2].Versions[0].Owner)
 	deployment := run.Objects[0].Versions
-	require.Equal(t, player.Waiting, deployment[0].State)
-	require.Equal(t, player.Ready, deployment[len(deployment)-1].State)
+	require.Equal(t, kube.Waiting, deployment[0].State)
+	require.Equal(t, kube.Ready, deployment[len(deployment)-1].State)
 	require.Equal(t, "1/1 ready", deployment[len(deployment)-1].Progress)
 
 	versions := run.Objects[3].Versions
 	require.Len(t, versions, 2)
 	require.Contains(t, string(versions[0].Object), `"data":{"a":"c"}`)
-	require.Equal(t, Version{Step: versions[0].Step + 1, Owner: -1, State: player.Gone}, versions[1])
+	require.Equal(t, Version{Step: versions[0].Step + 1, Owner: -1, State: kube.Gone}, versions[1])
 	for _, step := range run.Steps {
 		require.NotNil(t, step.Lines)
 		for _, event := range step.Events {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
@@ -87,14 +89,14 @@ func arrange(all []*lane) (lanes []*lane, omitted int) {
 		}
 		lanes = append(lanes, byComponent(all, parent.ref)...)
 	}
-	lanes = append(lanes, byComponent(all, player.Ref{})...)
+	lanes = append(lanes, byComponent(all, kube.Ref{})...)
 	omitted = max(0, len(lanes)-maxLanes)
 	return lanes[:len(lanes)-omitted], omitted
 }
 
 // byComponent returns the children of a custom resource, those of a component together, in the
 // order in which the first of each has come.
-func byComponent(all []*lane, parent player.Ref) (lanes []*lane) {
+func byComponent(all []*lane, parent kube.Ref) (lanes []*lane) {
 	first := map[string]int{}
 	for i, l := range all {
 		if _, found := first[l.component]; !found {

@@ -5,16 +5,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
 
 // lane is the life of an object, or one condition of a custom resource.
 type lane struct {
-	ref       player.Ref
+	ref       kube.Ref
 	condition string // its type, or empty
 	name      string
 	isParent  bool
-	parent    player.Ref // the custom resource that it belongs to
+	parent    kube.Ref // the custom resource that it belongs to
 	component string
 	bars      []bar
 	marks     []mark
@@ -91,7 +91,7 @@ func (l *lane) hasState() bool {
 }
 
 // isForeign reports whether it is no child of what is played.
-func (l *lane) isForeign() bool { return !l.isParent && l.parent == player.Ref{} }
+func (l *lane) isForeign() bool { return !l.isParent && l.parent == kube.Ref{} }
 
 // changes reports whether a condition has had more than one status.
 func (l *lane) changes() bool {

@@ -3,9 +3,10 @@ package picture
 import (
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -29,15 +30,15 @@ type state struct {
 }
 
 // levels are those of the states of objects.
-var levels = map[player.State]level{player.Ready: good, player.Waiting: working, player.Failing: bad}
+var levels = map[kube.State]level{kube.Ready: good, kube.Waiting: working, kube.Failing: bad}
 
 // stateOf returns the state of an object, which for a custom resource is in its conditions.
-func stateOf(object player.Object, isParent bool) state {
-	text := player.Progress(object)
+func stateOf(object kube.Object, isParent bool) state {
+	text := kube.Progress(object)
 	if isParent || text == "" {
 		return state{level: plain}
 	}
-	s := state{text: text, level: levels[player.StateOf(object)]}
+	s := state{text: text, level: levels[kube.StateOf(object)]}
 	if share, rest, found := strings.Cut(text, ", "); found && s.level == working && strings.Contains(share, "/") {
 		s.text, s.more = share, rest
 	}
@@ -45,7 +46,7 @@ func stateOf(object player.Object, isParent bool) state {
 }
 
 // conditionsOf returns the types of an object's conditions, Ready first.
-func conditionsOf(object player.Object) []string {
+func conditionsOf(object kube.Object) []string {
 	types := []string{}
 	list, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, item := range list {
@@ -59,7 +60,7 @@ func conditionsOf(object player.Object) []string {
 	return types
 }
 
-func conditionState(name string, c player.ConditionText) state {
+func conditionState(name string, c kube.Condition) state {
 	s := state{text: strings.TrimSpace(c.Status + " " + c.Reason), more: printable.Line(c.Message, 160), level: unset}
 	switch {
 	case name == operator.ConditionReady && c.Status == "True":

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -42,12 +44,12 @@ type teller struct {
 
 	world *player.World
 	now   time.Duration
-	byRef map[player.Ref]*lane
-	below map[player.Ref]bool // ReplicaSets of objects that people apply
+	byRef map[kube.Ref]*lane
+	below map[kube.Ref]bool // ReplicaSets of objects that people apply
 }
 
 func tell(world *player.World) story {
-	t := &teller{world: world, byRef: map[player.Ref]*lane{}, below: map[player.Ref]bool{}}
+	t := &teller{world: world, byRef: map[kube.Ref]*lane{}, below: map[kube.Ref]bool{}}
 	for _, step := range world.Steps {
 		t.now = step.Time.Sub(world.Steps[0].Time)
 		t.times = append(t.times, t.now)
@@ -75,7 +77,7 @@ func (t *teller) read(event player.Event, asked *phrases) {
 	}
 	l := t.lane(event.Object)
 	isOutside := event.By == byApply || event.By == byHand
-	name := player.RefOf(event.Object).String()
+	name := kube.RefOf(event.Object).String()
 	switch event.Verb {
 	case player.Created:
 		l.mark(t.now, '+', isOutside)
@@ -112,7 +114,7 @@ func (t *teller) read(event player.Event, asked *phrases) {
 // isDrawn reports whether an object has a lane: custom resources, children, what people apply,
 // and the Pods of that, which a hook may be about.
 func (t *teller) isDrawn(event player.Event) bool {
-	ref := player.RefOf(event.Object)
+	ref := kube.RefOf(event.Object)
 	if t.byRef[ref] != nil || t.world.IsOfParent(event.Object) || t.world.IsChild(event.Object) || event.By == byApply {
 		return true
 	}
@@ -126,8 +128,8 @@ func (t *teller) isDrawn(event player.Event) bool {
 	return isBelow
 }
 
-func (t *teller) lane(object player.Object) *lane {
-	ref := player.RefOf(object)
+func (t *teller) lane(object kube.Object) *lane {
+	ref := kube.RefOf(object)
 	l := t.byRef[ref]
 	if l == nil {
 		l = &lane{ref: ref, name: ref.String(), isParent: t.world.IsOfParent(object), component: object.GetLabels()["app.kubernetes.io/component"]}
@@ -142,12 +144,12 @@ func (t *teller) lane(object player.Object) *lane {
 	return l
 }
 
-func ownerOf(object player.Object) (player.Ref, bool) {
+func ownerOf(object kube.Object) (kube.Ref, bool) {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {
-		return player.Ref{}, false
+		return kube.Ref{}, false
 	}
-	return player.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: object.GetNamespace(), Name: owner.Name}, true
+	return kube.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: object.GetNamespace(), Name: owner.Name}, true
 }
 
 // strike marks the objects that a fault names, as in "evict Pod/web".
@@ -192,7 +194,7 @@ func (t *teller) change(l *lane, event player.Event) string {
 	return l.name + " " + field
 }
 
-func (t *teller) report(l *lane, object player.Object) {
+func (t *teller) report(l *lane, object kube.Object) {
 	if object.GetDeletionTimestamp() == nil {
 		l.enter(t.now, stateOf(object, l.isParent))
 	}
@@ -211,7 +213,7 @@ func (t *teller) report(l *lane, object player.Object) {
 			at = len(t.lanes)
 			t.lanes = append(t.lanes, &lane{ref: l.ref, condition: name, name: name, parent: l.ref})
 		}
-		t.lanes[at].enter(t.now, conditionState(name, player.Condition(object, name)))
+		t.lanes[at].enter(t.now, conditionState(name, kube.ConditionOf(object, name)))
 	}
 }
 

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 
-	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/stretchr/testify/require"
 )
 
 func TestConditionState(t *testing.T) {
@@ -17,9 +17,9 @@ func TestConditionState(t *testing.T) {
 		{"Ready", "True", good}, {"Ready", "False", working}, {"Ready", "Unknown", working}, {"Progressing", "True", set}, {"Progressing", "False", unset},
 		{"Stalled", "True", bad}, {"Degraded", "True", bad}, {"Failed", "True", bad}, {"Degraded", "False", unset}, {"Succeeded", "Unknown", unset},
 	} {
-		require.Equal(t, test.want, conditionState(test.condition, player.ConditionText{Status: test.status}).level, test)
+		require.Equal(t, test.want, conditionState(test.condition, kube.Condition{Status: test.status}).level, test)
 	}
-	s := conditionState("Ready", player.ConditionText{Status: "False", Reason: "Creating", Message: "being created:\n Pod/a"})
+	s := conditionState("Ready", kube.Condition{Status: "False", Reason: "Creating", Message: "being created:\n Pod/a"})
 	require.Equal(t, "False Creating: being created: Pod/a", s.whole())
 }
 

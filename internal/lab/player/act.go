@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -120,7 +122,7 @@ func (w *World) doExternal(a Action) bool {
 }
 
 // doTo performs an action on an object, if it is of the kind that the action is for.
-func (w *World) doTo(ref Ref, a Action) bool {
+func (w *World) doTo(ref kube.Ref, a Action) bool {
 	kinds := map[string]metacontroller.Resource{"evict": metacontroller.Pod, "drain": metacontroller.Pod, "due": metacontroller.CronJob}
 	if kind, isLimited := kinds[a.Do]; isLimited && !ref.Is(kind) {
 		return false
@@ -227,7 +229,7 @@ func (w *World) pass(duration string) bool {
 
 // find returns the object of a kind and name, in the first of its namespaces.
 // It may exist only in Metacontroller's cache.
-func (w *World) find(target string) (Ref, bool) {
+func (w *World) find(target string) (kube.Ref, bool) {
 	kind, name, _ := strings.Cut(target, "/")
 	ref, found := w.server.Named(kind, name)
 	if heard, cached := w.composite.Named(kind, name); cached && (!found || heard.Compare(ref) < 0) {
@@ -238,12 +240,12 @@ func (w *World) find(target string) (Ref, bool) {
 
 // create applies an object that does not exist yet, or a custom resource.
 func (w *World) create(text []byte) error {
-	object, err := ParseObject(text)
+	object, err := kube.ParseObject(text)
 	if err != nil {
 		return err
 	}
 	object.SetNamespace(cmp.Or(object.GetNamespace(), metav1.NamespaceDefault))
-	if ref := RefOf(object); w.server.Get(ref) != nil && !w.isParentKind(ref) {
+	if ref := kube.RefOf(object); w.server.Get(ref) != nil && !w.isParentKind(ref) {
 		return apierrors.NewAlreadyExists(w.server.Kind(ref.APIVersion, ref.Kind).GroupResource(), ref.Name)
 	}
 	return w.Apply(text)

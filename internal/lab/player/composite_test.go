@@ -4,8 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
@@ -25,13 +29,13 @@ func TestRequestHasWhatMetacontrollerSends(t *testing.T) {
 		var body map[string]any
 		_, last, _ := strings.Cut(y.bodies[len(y.bodies)-1], " ")
 		require.NoError(t, json.Unmarshal([]byte(last), &body))
-		require.ElementsMatch(t, []string{"controller", "parent", "children", "related", "finalizing"}, keysOf(body))
+		require.ElementsMatch(t, []string{"controller", "parent", "children", "related", "finalizing"}, slices.Sorted(maps.Keys(body)))
 		require.Equal(t, false, body["finalizing"])
 		require.Equal(t, map[string]any{}, body["related"])
 		children := body["children"].(map[string]any)
-		require.ElementsMatch(t, []string{"ConfigMap.v1", "Service.v1"}, keysOf(children))
+		require.ElementsMatch(t, []string{"ConfigMap.v1", "Service.v1"}, slices.Sorted(maps.Keys(children)))
 		require.Equal(t, map[string]any{}, children["Service.v1"], "a kind without objects has its key all the same")
-		require.Equal(t, []string{key}, keysOf(children["ConfigMap.v1"].(map[string]any)))
+		require.Equal(t, []string{key}, slices.Sorted(maps.Keys(children["ConfigMap.v1"].(map[string]any))))
 		require.Equal(t, "operetta-toy", body["controller"].(map[string]any)["metadata"].(map[string]any)["name"])
 		watched := body["controller"].(map[string]any)["spec"].(map[string]any)["parentResource"].(map[string]any)
 		require.Equal(t, true, watched["ignoreStatusChanges"], "as the CompositeControllers of deploy/ have it")
@@ -261,7 +265,7 @@ func TestWithoutOrderTheGarbageCollectorTakesTheChildren(t *testing.T) {
 	w.DeleteParents()
 	require.NoError(t, w.Play())
 	for _, object := range w.Objects() {
-		require.True(t, w.IsForeign(object), RefOf(object))
+		require.True(t, w.IsForeign(object), kube.RefOf(object))
 	}
 }
 
@@ -324,7 +328,7 @@ func keysOfNested(m map[string]map[string]any) []string {
 	for key := range m {
 		keys[key] = nil
 	}
-	return keysOf(keys)
+	return slices.Sorted(maps.Keys(keys))
 }
 
 func TestStatusAloneIsNoTrigger(t *testing.T) {

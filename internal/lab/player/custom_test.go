@@ -3,6 +3,8 @@ package player
 import (
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -53,7 +55,7 @@ func TestACustomResourceIsWhatItsDefinitionMakesOfIt(t *testing.T) {
 	require.Equal(t, map[string]any{"color": "brown"}, first.Object["spec"])
 	require.Equal(t, map[string]any{"phase": "Unseen"}, first.Object["status"], "which the first request shows")
 	require.NoError(t, w.Play())
-	require.Equal(t, "brown", w.Get(Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "c"}).Object["data"].(map[string]any)["color"])
+	require.Equal(t, "brown", w.Get(kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "c"}).Object["data"].(map[string]any)["color"])
 
 	apply(t, w, toyText+"spec: {size: 3, colour: red}}")
 	require.Equal(t, map[string]any{"color": "brown", "size": int64(3)}, w.Get(toyRef).Object["spec"])

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -70,7 +72,7 @@ func TestFlapEndsWithoutAnyReaction(t *testing.T) {
 	}
 	w := y.world(t, func(o *Options) { o.Faults = []Fault{{What: Flap, Kind: "Pod", Name: "p"}} })
 	require.NoError(t, w.Play())
-	require.Equal(t, "True", Condition(w.Get(ref("v1", "Pod", "p")), "Ready").Status)
+	require.Equal(t, "True", kube.ConditionOf(w.Get(ref("v1", "Pod", "p")), "Ready").Status)
 	require.Empty(t, w.UnmetFaults())
 }
 
@@ -104,8 +106,8 @@ func TestClusterScopedObjectsOutliveOwnersOfANamespace(t *testing.T) {
 	w.DeleteParents()
 	require.NoError(t, w.Play())
 	require.Nil(t, w.Get(toyRef))
-	require.Nil(t, w.Get(Ref{APIVersion: "v1", Kind: "Secret", Namespace: "default", Name: "x"}))
-	require.NotNil(t, w.Get(Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "x"}))
+	require.Nil(t, w.Get(kube.Ref{APIVersion: "v1", Kind: "Secret", Namespace: "default", Name: "x"}))
+	require.NotNil(t, w.Get(kube.Ref{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "x"}))
 }
 
 // TestAKindOfTheNameOfABuiltinOne has no controller of Kubernetes: it may have any form.
@@ -119,9 +121,9 @@ func TestAKindOfTheNameOfABuiltinOne(t *testing.T) {
 	}
 	require.NoError(t, w.Play())
 	for _, kind := range kinds {
-		object := w.Get(Ref{APIVersion: "serving.example.com/v1", Kind: kind, Namespace: "default", Name: "x"})
+		object := w.Get(kube.Ref{APIVersion: "serving.example.com/v1", Kind: kind, Namespace: "default", Name: "x"})
 		require.EqualValues(t, 5, object.Object["spec"], kind)
-		require.Empty(t, Progress(object), kind)
+		require.Empty(t, kube.Progress(object), kind)
 	}
 }
 
@@ -131,5 +133,5 @@ func TestEmptyClusterIPs(t *testing.T) {
 	y.sync = func(request) any { return answer(true) }
 	w := y.world(t)
 	apply(t, w, `{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {clusterIPs: [], ports: [{port: 80}]}}`)
-	require.Equal(t, `["10.96.1.2"]`, text(t, w.Get(Ref{APIVersion: "v1", Kind: "Service", Namespace: "default", Name: "s"}), "spec", "clusterIPs"))
+	require.Equal(t, `["10.96.1.2"]`, text(t, w.Get(kube.Ref{APIVersion: "v1", Kind: "Service", Namespace: "default", Name: "s"}), "spec", "clusterIPs"))
 }

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // FaultKind is a kind of fault.
@@ -100,7 +100,7 @@ func (f FaultTargets) Parse() ([]Fault, error) {
 	return faults, nil
 }
 
-func (f Fault) matches(object Object) bool {
+func (f Fault) matches(object kube.Object) bool {
 	if f.Kind != "Image" {
 		return object.GetKind() == f.Kind && object.GetName() == f.Name
 	}
@@ -131,7 +131,7 @@ func newFault(fault Fault) *faultState {
 }
 
 // isStruck reports whether a lasting fault applies to an object, or to what controls it.
-func (w *World) isStruck(what string, object Object) bool {
+func (w *World) isStruck(what string, object kube.Object) bool {
 	struck := false
 	for _, t := range w.faults {
 		if string(t.What) != what || t.met && !t.active {
@@ -145,7 +145,7 @@ func (w *World) isStruck(what string, object Object) bool {
 				t.met = true
 				struck = struck || t.active
 			}
-			owner, _ := apiserver.ControllerOf(o)
+			owner, _ := kube.ControllerOf(o)
 			o = w.server.Get(owner)
 		}
 	}

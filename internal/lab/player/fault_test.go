@@ -3,6 +3,8 @@ package player
 import (
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -50,10 +52,10 @@ func TestFaultAtAStep(t *testing.T) {
 	w := plain(t, deployments, deployment("web", "x:1", 1), Fault{What: Vanish, Kind: "Deployment", Name: "web", Step: 3})
 	require.Equal(t, []string{"created by the hook", "0/1 ready, 0 updated", "deleted by deleted by hand", "created by the hook"},
 		told(w, "Deployment/web")[:4])
-	require.Equal(t, "1/1 ready", Progress(w.Get(ref("apps/v1", "Deployment", "web"))))
+	require.Equal(t, "1/1 ready", kube.Progress(w.Get(ref("apps/v1", "Deployment", "web"))))
 
 	w = plain(t, deployments, deployment("web", "x:1", 1), Fault{What: Fail, Kind: "Deployment", Name: "web", Step: 100})
-	require.Equal(t, "0/1 ready", Progress(w.Get(ref("apps/v1", "Deployment", "web"))), "a step that never comes is that after the last")
+	require.Equal(t, "0/1 ready", kube.Progress(w.Get(ref("apps/v1", "Deployment", "web"))), "a step that never comes is that after the last")
 }
 
 func TestUnmetFaults(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +31,7 @@ func TestJobs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := plain(t, jobs, job(c.spec), c.faults...)
-			require.Equal(t, c.want, Progress(w.Get(ref("batch/v1", "Job", "j"))))
+			require.Equal(t, c.want, kube.Progress(w.Get(ref("batch/v1", "Job", "j"))))
 			require.Len(t, w.server.List("v1", "Pod"), c.pods)
 		})
 	}
@@ -53,10 +55,10 @@ func TestJobReplacesAPodThatVanishes(t *testing.T) {
 	w := y.world(t, func(o *Options) { o.Faults = []Fault{{What: Hold, Kind: "Job", Name: "j"}} })
 	require.NoError(t, w.Play())
 	first := w.server.List("v1", "Pod")[0]
-	require.NoError(t, w.Delete(RefOf(first)))
+	require.NoError(t, w.Delete(kube.RefOf(first)))
 	require.NoError(t, w.Play())
 	list := w.server.List("v1", "Pod")
 	require.Len(t, list, 1)
 	require.NotEqual(t, first.GetName(), list[0].GetName())
-	require.Equal(t, "1 active, 1 failed", Progress(w.Get(ref("batch/v1", "Job", "j"))))
+	require.Equal(t, "1 active, 1 failed", kube.Progress(w.Get(ref("batch/v1", "Job", "j"))))
 }

@@ -3,6 +3,8 @@ package player
 import (
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,11 +17,11 @@ func TestControllersHearOfPodsLate(t *testing.T) {
 	require.True(t, w.Do(Action{Do: "calm", Target: "20"}))
 	pods := w.List("v1", "Pod")
 	require.Len(t, pods, 1)
-	ready := func() string { return Progress(w.List("apps/v1", "Deployment")[0]) }
+	ready := func() string { return kube.Progress(w.List("apps/v1", "Deployment")[0]) }
 	require.Equal(t, "1/1 ready", ready())
 
-	require.True(t, w.Do(Action{Do: "delete", Target: RefOf(pods[0]).String()}))
-	require.True(t, w.Do(Action{Do: "step", Target: RefOf(pods[0]).String()}))
+	require.True(t, w.Do(Action{Do: "delete", Target: kube.RefOf(pods[0]).String()}))
+	require.True(t, w.Do(Action{Do: "step", Target: kube.RefOf(pods[0]).String()}))
 	require.Empty(t, w.List("v1", "Pod"))
 	require.True(t, w.Do(Action{Do: "step", Target: "Deployment/web"}))
 	require.Equal(t, "1/1 ready", ready())

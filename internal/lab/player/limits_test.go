@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -16,7 +18,7 @@ func TestThereIsRoomForSoManyObjects(t *testing.T) {
 	for i := range 10_000 - 1 { // and the namespace
 		require.NoError(t, w.Apply(textIn(fmt.Sprintf("a%d", i), "")))
 	}
-	require.NoError(t, w.Delete(Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "a7"}))
+	require.NoError(t, w.Delete(kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "default", Name: "a7"}))
 	require.NoError(t, w.Apply(textIn("another", "")), "a place that is free again")
 	require.NoError(t, w.Play())
 	const says = "the simulated cluster is full: ConfigMap/more is one more than 10000 objects: simulate something smaller"

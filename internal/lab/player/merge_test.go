@@ -3,10 +3,11 @@ package player
 import (
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 )
 
@@ -15,7 +16,7 @@ func parse(t *testing.T, text string) map[string]any {
 	t.Helper()
 	encoded, err := yaml.YAMLToJSON([]byte(text))
 	require.NoError(t, err)
-	content, err := apiserver.ParseJSON(encoded)
+	content, err := kube.ParseJSON(encoded)
 	require.NoError(t, err)
 	return content
 }

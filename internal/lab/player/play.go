@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -17,7 +19,7 @@ import (
 // checks that another sync of each parent a second later writes nothing, and that two syncs answer
 // the same bytes. The error says what keeps changing, or which check failed.
 func (w *World) Play() error {
-	w.quiet = map[Ref]bool{}
+	w.quiet = map[kube.Ref]bool{}
 	for range w.options.MaxSteps {
 		if w.options.Stop != nil {
 			if err := w.options.Stop(); err != nil {
@@ -104,7 +106,7 @@ func (w *World) trigger(t *faultState) {
 	if wasActive && !t.active {
 		detail += " is over"
 	}
-	targets := slices.DeleteFunc(w.Objects(), func(object Object) bool { return !t.matches(object) })
+	targets := slices.DeleteFunc(w.Objects(), func(object kube.Object) bool { return !t.matches(object) })
 	// A child may have the kind and the name of the custom resource, in another API group: it is meant then.
 	if children := slices.DeleteFunc(slices.Clone(targets), w.IsOfParent); len(children) > 0 {
 		targets = children
@@ -117,9 +119,9 @@ func (w *World) trigger(t *faultState) {
 	if t.What == Vanish || t.What == Evict {
 		for _, object := range targets {
 			if t.What == Evict {
-				w.builtin.Evict(RefOf(object))
+				w.builtin.Evict(kube.RefOf(object))
 			} else {
-				_ = w.Delete(RefOf(object)) // it was there a moment ago
+				_ = w.Delete(kube.RefOf(object)) // it was there a moment ago
 			}
 		}
 	}
@@ -157,14 +159,14 @@ func (w *World) checkQuiet() error {
 // noteUnacted says of children that nothing acts on them, once their custom resource has seen
 // them and is not Ready: it may wait for ever.
 func (w *World) noteUnacted() {
-	w.waiting = slices.DeleteFunc(w.waiting, func(ref Ref) bool {
+	w.waiting = slices.DeleteFunc(w.waiting, func(ref kube.Ref) bool {
 		child := w.server.Get(ref)
-		owner, _ := apiserver.ControllerOf(child)
+		owner, _ := kube.ControllerOf(child)
 		parent := w.server.Get(owner)
 		if parent == nil {
 			return true
 		}
-		if !child.GetCreationTimestamp().Time.Before(w.now) || Condition(parent, operator.ConditionReady).Status == "True" {
+		if !child.GetCreationTimestamp().Time.Before(w.now) || kube.ConditionOf(parent, operator.ConditionReady).Status == "True" {
 			return false
 		}
 		w.note(fmt.Sprintf("nothing here acts on %s: no controller of the simulation writes its status", ref))
@@ -172,7 +174,7 @@ func (w *World) noteUnacted() {
 	})
 }
 
-func (w *World) checkParent(parent Ref) error {
+func (w *World) checkParent(parent kube.Ref) error {
 	now := w.now
 	defer func() { w.now = now }()
 	w.now = now.Add(time.Second) // a status that contains the time would change

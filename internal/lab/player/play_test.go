@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -29,7 +31,7 @@ func TestPlayConverges(t *testing.T) {
 		require.Equal(t, 3, outcome.Children)
 		require.Less(t, len(w.Steps), 9)
 		require.Equal(t, `"Deployment has minimum availability."`,
-			mustJSON(t, Condition(w.Get(ref("apps/v1", "Deployment", "web")), "Available").Message))
+			mustJSON(t, kube.ConditionOf(w.Get(ref("apps/v1", "Deployment", "web")), "Available").Message))
 	}
 }
 

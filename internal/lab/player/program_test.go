@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
@@ -36,8 +38,8 @@ func TestAProgramWritesToTheCluster(t *testing.T) {
 	require.NoError(t, w.Play())
 	apply(t, w, toyText+"spec: {}}")
 	require.NoError(t, w.Play())
-	require.Equal(t, "complete", Progress(w.Get(ref("batch/v1", "Job", "works"))))
-	require.Contains(t, Progress(w.Get(ref("batch/v1", "Job", "fails"))), "failed")
+	require.Equal(t, "complete", kube.Progress(w.Get(ref("batch/v1", "Job", "works"))))
+	require.Contains(t, kube.Progress(w.Get(ref("batch/v1", "Job", "fails"))), "failed")
 	messages := ""
 	for _, pod := range w.List("v1", "Pod") {
 		messages += text(t, pod, "status", "containerStatuses")

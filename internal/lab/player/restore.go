@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +23,7 @@ import (
 // request, such as the Pods of a Deployment, are created anew. A parent that is
 // being deleted is restored without that, and related objects have no owner.
 func (w *World) Restore(request []byte) error {
-	content, err := apiserver.ParseJSON(request)
+	content, err := kube.ParseJSON(request)
 	if err != nil {
 		return fmt.Errorf("it is no JSON object: %w", err)
 	}
@@ -36,11 +40,11 @@ func (w *World) Restore(request []byte) error {
 	return nil
 }
 
-func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error {
+func (w *World) restoreAll(by apiserver.Actor, content any, owner kube.Object) error {
 	groups, _ := content.(map[string]any)
-	for _, kind := range keysOf(groups) {
+	for _, kind := range slices.Sorted(maps.Keys(groups)) {
 		objects, _ := groups[kind].(map[string]any)
-		for _, name := range keysOf(objects) {
+		for _, name := range slices.Sorted(maps.Keys(objects)) {
 			stored, err := w.restore(by, objects[name], owner)
 			if owner == nil && apierrors.IsAlreadyExists(err) {
 				continue // a child can be related, too
@@ -49,14 +53,14 @@ func (w *World) restoreAll(by apiserver.Actor, content any, owner Object) error 
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			if owner == nil {
-				w.foreign[RefOf(stored)] = true
+				w.foreign[kube.RefOf(stored)] = true
 			}
 		}
 	}
 	return nil
 }
 
-func (w *World) restore(by apiserver.Actor, content any, owner Object) (Object, error) {
+func (w *World) restore(by apiserver.Actor, content any, owner kube.Object) (kube.Object, error) {
 	fields, ok := content.(map[string]any)
 	if !ok {
 		return nil, errors.New("it is no object")
@@ -77,7 +81,7 @@ func (w *World) restore(by apiserver.Actor, content any, owner Object) (Object, 
 		return nil, err
 	}
 	if status, ok := fields["status"].(map[string]any); ok {
-		return w.server.UpdateStatus(by, RefOf(stored), status)
+		return w.server.UpdateStatus(by, kube.RefOf(stored), status)
 	}
 	return stored, nil
 }

@@ -3,6 +3,8 @@ package player
 import (
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,7 +17,7 @@ parent: {apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t, namespa
 related: {Pod.v1: {ns/web: {apiVersion: v1, kind: Pod, metadata: {name: web, namespace: ns, ownerReferences: [{apiVersion: v1, kind: X, name: x, uid: u}]}, spec: {containers: [{name: main, image: "x:1"}]}, status: {phase: Succeeded}}}}
 `)))
 	require.NoError(t, w.Play())
-	pod := w.Get(Ref{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "web"})
+	pod := w.Get(kube.Ref{APIVersion: "v1", Kind: "Pod", Namespace: "ns", Name: "web"})
 	require.Equal(t, `"Succeeded"`, text(t, pod, "status", "phase"))
 	require.Empty(t, pod.GetOwnerReferences())
 	require.True(t, w.IsForeign(pod))

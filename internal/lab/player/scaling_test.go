@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -50,9 +52,9 @@ func TestAutoscalerScalesItsTarget(t *testing.T) {
 				w := y.world(t, func(o *Options) { o.Apply = apply })
 				require.NoError(t, w.Play())
 				at := ref("apps/v1", kind, name)
-				hpa := Ref{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler", Namespace: "default", Name: "web"}
+				hpa := kube.Ref{APIVersion: "autoscaling/v2", Kind: "HorizontalPodAutoscaler", Namespace: "default", Name: "web"}
 				require.Equal(t, "2", text(t, w.Get(at), "spec", "replicas"), "at least")
-				require.Equal(t, "2 of 2 replicas", Progress(w.Get(hpa)))
+				require.Equal(t, "2 of 2 replicas", kube.Progress(w.Get(hpa)))
 				for _, step := range []struct {
 					percent  int
 					replicas string
@@ -124,7 +126,7 @@ func TestAutoscalerSaysWhyItDoesNotScale(t *testing.T) {
 		w := y.world(t)
 		require.NoError(t, w.Play())
 		hpa := w.List("autoscaling/v2", "HorizontalPodAutoscaler")[0]
-		condition := Condition(hpa, c.condition)
+		condition := kube.ConditionOf(hpa, c.condition)
 		require.Equal(t, []string{"False", c.reason}, []string{condition.Status, condition.Reason}, kind)
 	}
 }
@@ -154,7 +156,7 @@ func TestBudgetCountsAndHoldsBack(t *testing.T) {
 
 		drained := 0
 		for _, pod := range w.List("v1", "Pod") {
-			action, _ := ParseAction("drain " + RefOf(pod).String())
+			action, _ := ParseAction("drain " + kube.RefOf(pod).String())
 			if w.Do(action) {
 				drained++
 			}
@@ -162,7 +164,7 @@ func TestBudgetCountsAndHoldsBack(t *testing.T) {
 		require.Equal(t, want.allowed, fmt.Sprint(drained), spec)
 		require.NoError(t, w.Play())
 		require.Equal(t, want.allowed, text(t, w.List("policy/v1", "PodDisruptionBudget")[0], "status", "disruptionsAllowed"), "they are replaced")
-		do(t, w, "evict "+RefOf(w.List("v1", "Pod")[0]).String())
+		do(t, w, "evict "+kube.RefOf(w.List("v1", "Pod")[0]).String())
 	}
 }
 
@@ -225,10 +227,10 @@ func TestProbeOfAnUnknownPortIsNotReady(t *testing.T) {
 			side := map[string]any{"name": "side", "image": "x:1", "ports": []any{map[string]any{"name": "side", "containerPort": 81}}}
 			d["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["containers"] = []any{c.container, side}
 			w := plain(t, deployments, d)
-			ready := Condition(w.List("v1", "Pod")[0], "Ready")
+			ready := kube.ConditionOf(w.List("v1", "Pod")[0], "Ready")
 			require.Equal(t, c.says, ready.Message)
 			require.Equal(t, map[bool]string{true: "True", false: "False"}[c.says == ""], ready.Status)
-			require.Equal(t, c.says == "", Progress(w.Get(ref("apps/v1", "Deployment", "web"))) == "1/1 ready")
+			require.Equal(t, c.says == "", kube.Progress(w.Get(ref("apps/v1", "Deployment", "web"))) == "1/1 ready")
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +32,7 @@ func withActions(t *testing.T, actions []Timed, faults ...Fault) *World {
 func stepsOf(w *World, name string, verb Verb) (list []int) {
 	for _, step := range w.Steps {
 		for _, event := range step.Events {
-			if event.Object != nil && RefOf(event.Object).String() == name && event.Verb == verb {
+			if event.Object != nil && kube.RefOf(event.Object).String() == name && event.Verb == verb {
 				list = append(list, step.Number)
 			}
 		}
@@ -137,5 +139,5 @@ func TestNoValueOfASecretIsADifference(t *testing.T) {
 	for _, event := range w.Steps[0].Events {
 		paths = append(paths, event.Paths()...)
 	}
-	require.Equal(t, []string{"metadata.labels: (none) -> {\"x\":\"z\"}", "data.a: (hidden) -> (hidden)", "data.b: (hidden) -> (hidden)"}, paths)
+	require.Equal(t, []string{"data.a: (hidden) -> (hidden)", "data.b: (none) -> (hidden)", "metadata.labels: (none) -> {\"x\":\"z\"}"}, paths)
 }

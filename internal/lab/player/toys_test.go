@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -89,7 +91,7 @@ func (y *toy) world(t testing.TB, change ...func(*Options)) *World {
 	return w
 }
 
-var toyRef = Ref{APIVersion: "toys.example.com/v1", Kind: "Toy", Namespace: "default", Name: "t"}
+var toyRef = kube.Ref{APIVersion: "toys.example.com/v1", Kind: "Toy", Namespace: "default", Name: "t"}
 
 // apply applies a document that is written in YAML.
 func apply(t testing.TB, w *World, text string) {
@@ -142,12 +144,12 @@ func deployment(name, image string, replicas any) map[string]any {
 }
 
 // ref returns the reference to an object in the default namespace.
-func ref(apiVersion, kind, name string) Ref {
-	return Ref{APIVersion: apiVersion, Kind: kind, Namespace: "default", Name: name}
+func ref(apiVersion, kind, name string) kube.Ref {
+	return kube.Ref{APIVersion: apiVersion, Kind: kind, Namespace: "default", Name: name}
 }
 
 // text returns an object's field as JSON, and "null" for none.
-func text(t testing.TB, object Object, path ...string) string {
+func text(t testing.TB, object kube.Object, path ...string) string {
 	t.Helper()
 	require.NotNil(t, object)
 	var value any = object.Object
@@ -170,11 +172,11 @@ func story(w *World) []string {
 				lines = append(lines, fmt.Sprintf("%d %s", step.Number, e.Detail))
 			case w.IsOfParent(e.Object) && e.Verb != Failed:
 			case e.Detail != "":
-				lines = append(lines, fmt.Sprintf("%d %s %s: %s", step.Number, RefOf(e.Object), e.Verb, e.Detail))
+				lines = append(lines, fmt.Sprintf("%d %s %s: %s", step.Number, kube.RefOf(e.Object), e.Verb, e.Detail))
 			case e.Verb == Reported:
-				lines = append(lines, fmt.Sprintf("%d %s %s", step.Number, RefOf(e.Object), Progress(e.Object)))
+				lines = append(lines, fmt.Sprintf("%d %s %s", step.Number, kube.RefOf(e.Object), kube.Progress(e.Object)))
 			default:
-				lines = append(lines, fmt.Sprintf("%d %s %s by %s", step.Number, RefOf(e.Object), e.Verb, e.By))
+				lines = append(lines, fmt.Sprintf("%d %s %s by %s", step.Number, kube.RefOf(e.Object), e.Verb, e.By))
 			}
 		}
 	}

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 )
 
@@ -40,16 +41,16 @@ func (w *World) Syncs() int {
 
 // Selected returns the objects that the customize hook of a custom resource has
 // selected, as they are in the API server. They are not to be modified.
-func (w *World) Selected(parent Object) []Object {
-	return slices.DeleteFunc(w.Objects(), func(object Object) bool { return !w.composite.Selects(RefOf(parent), object) })
+func (w *World) Selected(parent kube.Object) []kube.Object {
+	return slices.DeleteFunc(w.Objects(), func(object kube.Object) bool { return !w.composite.Selects(kube.RefOf(parent), object) })
 }
 
 // Owned returns the objects that a custom resource controls, in the order of
 // kinds and names. They are not to be modified.
-func (w *World) Owned(parent Object) []Object {
-	var list []Object
+func (w *World) Owned(parent kube.Object) []kube.Object {
+	var list []kube.Object
 	for _, object := range w.server.OwnedBy(parent.GetUID()) {
-		if apiserver.ControllerUID(object) == parent.GetUID() {
+		if kube.ControllerUID(object) == parent.GetUID() {
 			list = append(list, object)
 		}
 	}
@@ -57,8 +58,8 @@ func (w *World) Owned(parent Object) []Object {
 }
 
 // Parents returns the custom resources there are, in the order of their names.
-func (w *World) Parents() []Object {
-	var list []Object
+func (w *World) Parents() []kube.Object {
+	var list []kube.Object
 	for _, p := range w.composite.Parents() {
 		if object := w.server.Get(p.Ref); object != nil {
 			list = append(list, object)
@@ -68,10 +69,10 @@ func (w *World) Parents() []Object {
 }
 
 // List returns the objects of a kind in the order of their names. They are not to be modified.
-func (w *World) List(apiVersion, kind string) []Object { return w.server.List(apiVersion, kind) }
+func (w *World) List(apiVersion, kind string) []kube.Object { return w.server.List(apiVersion, kind) }
 
 // Heard returns an object as Metacontroller's cache has it, or nil.
-func (w *World) Heard(ref Ref) Object { return w.composite.Heard(ref) }
+func (w *World) Heard(ref kube.Ref) kube.Object { return w.composite.Heard(ref) }
 
 // IsInjected reports whether an error was injected by an [Action].
 func IsInjected(err error) bool { return composite.IsInjected(err) }
@@ -85,8 +86,8 @@ func (w *World) unheard() string {
 	const most = 4
 	var parts []string
 	for _, kind := range w.composite.PendingKinds() {
-		words := map[Ref]string{}
-		var refs []Ref
+		words := map[kube.Ref]string{}
+		var refs []kube.Ref
 		for _, write := range w.composite.Pending(kind) {
 			if words[write.Ref] == "" {
 				refs = append(refs, write.Ref)
@@ -103,7 +104,7 @@ func (w *World) unheard() string {
 	return strings.Join(parts, ", ")
 }
 
-func staleness(known, now Object) string {
+func staleness(known, now kube.Object) string {
 	switch {
 	case now == nil:
 		return "is gone"
@@ -116,7 +117,7 @@ func staleness(known, now Object) string {
 	case known.GetGeneration() != now.GetGeneration():
 		return "has another spec"
 	}
-	if progress := Progress(now); progress != "" && progress != Progress(known) {
+	if progress := kube.Progress(now); progress != "" && progress != kube.Progress(known) {
 		return "is " + progress
 	}
 	return "has changed"

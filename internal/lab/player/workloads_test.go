@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -63,7 +65,7 @@ func TestDeploymentBecomesReadyStepByStep(t *testing.T) {
 	w := plain(t, deployments, d)
 	require.Equal(t, []string{"created by the hook", "0/2 ready, 0 updated", "0/2 ready", "2/2 ready, 0 available", "2/2 ready"}, told(w, "Deployment/web"))
 	require.Regexp(t, `^"ReplicaSet \\"web-\w+\\" has successfully progressed."$`,
-		mustJSON(t, Condition(w.Get(ref("apps/v1", "Deployment", "web")), "Progressing").Message))
+		mustJSON(t, kube.ConditionOf(w.Get(ref("apps/v1", "Deployment", "web")), "Progressing").Message))
 }
 
 // TestReplicaSetKeepsItsNumber of Pods, and gives new ones the template that it has by then.
@@ -90,24 +92,24 @@ func TestReplicaSetKeepsItsNumber(t *testing.T) {
 	apply(t, w, `{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, spec: {x: 1}}`)
 	require.NoError(t, w.Play())
 	require.ElementsMatch(t, []string{"x:1", "x:1", "x:2"}, images())
-	require.NoError(t, w.Delete(RefOf(w.server.List("v1", "Pod")[0])))
+	require.NoError(t, w.Delete(kube.RefOf(w.server.List("v1", "Pod")[0])))
 	require.NoError(t, w.Play())
 	require.Len(t, images(), 3)
 	replicas = 0
 	apply(t, w, `{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, spec: {x: 2}}`)
 	require.NoError(t, w.Play())
 	require.Empty(t, images())
-	require.Equal(t, "0/0 ready", Progress(w.Get(ref("apps/v1", "ReplicaSet", "web"))))
+	require.Equal(t, "0/0 ready", kube.Progress(w.Get(ref("apps/v1", "ReplicaSet", "web"))))
 }
 
 func TestDeploymentPastItsDeadline(t *testing.T) {
 	w := plain(t, deployments, deployment("web", "x:1", 2), Fault{What: Fail, Kind: "Deployment", Name: "web"})
 	d := w.Get(ref("apps/v1", "Deployment", "web"))
-	progressing := Condition(d, "Progressing")
+	progressing := kube.ConditionOf(d, "Progressing")
 	require.Equal(t, "False", progressing.Status)
 	require.Equal(t, "ProgressDeadlineExceeded", progressing.Reason)
 	require.Regexp(t, `^ReplicaSet "web-\w+" has timed out progressing.$`, progressing.Message)
-	require.Equal(t, "Deployment does not have minimum availability.", Condition(d, "Available").Message)
+	require.Equal(t, "Deployment does not have minimum availability.", kube.ConditionOf(d, "Available").Message)
 	require.Greater(t, w.Now().Sub(start), 10*time.Minute)
 	require.Empty(t, w.UnmetFaults())
 }
@@ -134,7 +136,7 @@ func TestDeploymentRollsWithinItsLimits(t *testing.T) {
 			for _, pod := range w.server.List("v1", "Pod") {
 				if pod.GetDeletionTimestamp() == nil {
 					all++
-					if Condition(pod, "Ready").Status == "True" {
+					if kube.ConditionOf(pod, "Ready").Status == "True" {
 						ready++
 					}
 				}
@@ -173,7 +175,7 @@ func TestRecreateTakesAllDownFirst(t *testing.T) {
 }
 
 // podImage returns the image of a Pod's only container.
-func podImage(t *testing.T, pod Object) string {
+func podImage(t *testing.T, pod kube.Object) string {
 	t.Helper()
 	containers, _ := pod.Object["spec"].(map[string]any)["containers"].([]any)
 	require.Len(t, containers, 1)
@@ -229,7 +231,7 @@ func TestClaimsStayUnlessTheRetentionPolicySaysOtherwise(t *testing.T) {
 			}, "status": map[string]any{"phase": "Pending"}})},
 		}))
 		claim := ref("v1", "PersistentVolumeClaim", "data-db-0")
-		require.Equal(t, "Bound", Progress(w.Get(claim)))
+		require.Equal(t, "Bound", kube.Progress(w.Get(claim)))
 		w.DeleteParents()
 		require.NoError(t, w.Play())
 		require.Equal(t, stays, w.Get(claim) != nil, policy)
@@ -241,14 +243,14 @@ func TestDaemonSetRunsOnItsOneNode(t *testing.T) {
 	w := plain(t, daemonSets, object("apps/v1", "DaemonSet", "agent", map[string]any{"spec": map[string]any{
 		"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}}, "template": template("x:1"),
 	}}))
-	require.Equal(t, "1/1 ready", Progress(w.Get(ref("apps/v1", "DaemonSet", "agent"))))
+	require.Equal(t, "1/1 ready", kube.Progress(w.Get(ref("apps/v1", "DaemonSet", "agent"))))
 }
 
 func TestPodThatServes(t *testing.T) {
 	pod := object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")})
 	require.Equal(t, []string{"created by the hook", "pending", "scheduled", "running, not ready", "ready"},
 		dedupe(told(plain(t, pods, pod), "Pod/p"), "changed by Kubernetes", "pending"))
-	require.Equal(t, "running, not ready", Progress(plain(t, pods, pod, Fault{What: Fail, Kind: "Pod", Name: "p"}).Get(ref("v1", "Pod", "p"))))
+	require.Equal(t, "running, not ready", kube.Progress(plain(t, pods, pod, Fault{What: Fail, Kind: "Pod", Name: "p"}).Get(ref("v1", "Pod", "p"))))
 }
 
 // dedupe leaves a line out, and puts another after the first.
@@ -270,7 +272,7 @@ func TestPodThatEnds(t *testing.T) {
 		"ready":          {{What: Hold, Kind: "Pod", Name: "p"}},
 		"failed Evicted": {{What: Hold, Kind: "Pod", Name: "p"}, {What: Evict, Kind: "Pod", Name: "p"}},
 	} {
-		require.Equal(t, want, Progress(plain(t, pods, pod, faults...).Get(ref("v1", "Pod", "p"))), want)
+		require.Equal(t, want, kube.Progress(plain(t, pods, pod, faults...).Get(ref("v1", "Pod", "p"))), want)
 	}
 }
 
@@ -278,15 +280,15 @@ func TestDeletedPodsTakeAMomentAndTheirNamesStayTaken(t *testing.T) {
 	pod := object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")})
 	w := plain(t, pods, pod, Fault{What: Vanish, Kind: "Pod", Name: "p"})
 	require.Contains(t, told(w, "Pod/p"), "deleting by deleted by hand")
-	require.Equal(t, "ready", Progress(w.Get(ref("v1", "Pod", "p"))))
+	require.Equal(t, "ready", kube.Progress(w.Get(ref("v1", "Pod", "p"))))
 }
 
 func TestLoadBalancerGetsItsAddress(t *testing.T) {
 	service := object("v1", "Service", "s", map[string]any{"spec": map[string]any{
 		"type": "LoadBalancer", "ports": []any{map[string]any{"port": 80}},
 	}})
-	require.Equal(t, "load balancer at 203.0.113.2", Progress(plain(t, services, service).Get(ref("v1", "Service", "s"))))
-	require.Empty(t, Progress(plain(t, services, service, Fault{What: Fail, Kind: "Service", Name: "s"}).Get(ref("v1", "Service", "s"))))
+	require.Equal(t, "load balancer at 203.0.113.2", kube.Progress(plain(t, services, service).Get(ref("v1", "Service", "s"))))
+	require.Empty(t, kube.Progress(plain(t, services, service, Fault{What: Fail, Kind: "Service", Name: "s"}).Get(ref("v1", "Service", "s"))))
 }
 
 func TestObjectInAnotherNamespaceThanItsOwnerIsCollected(t *testing.T) {
@@ -300,5 +302,5 @@ func TestObjectInAnotherNamespaceThanItsOwnerIsCollected(t *testing.T) {
 	for range 5 {
 		w.Step()
 	}
-	require.Nil(t, w.Get(Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "elsewhere", Name: "c"}))
+	require.Nil(t, w.Get(kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: "elsewhere", Name: "c"}))
 }

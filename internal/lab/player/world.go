@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,15 +72,15 @@ type World struct {
 	timed      []Timed // that are still to be done
 	isFollowed bool    // more is applied later, see PlayOn
 	vain       []Action
-	missed     bool         // the fault of the last sync has not struck
-	played     []Action     // see Played
-	steady     int          // steps since the last of them
-	events     []Event      // of the present step
-	quiet      map[Ref]bool // parents for which Play has checked that another sync changes nothing
+	missed     bool              // the fault of the last sync has not struck
+	played     []Action          // see Played
+	steady     int               // steps since the last of them
+	events     []Event           // of the present step
+	quiet      map[kube.Ref]bool // parents for which Play has checked that another sync changes nothing
 	recent     []apiserver.Write
-	foreign    map[Ref]bool
-	refusals   int   // of requests by people
-	waiting    []Ref // children on which nothing acts, of which that is still to be said
+	foreign    map[kube.Ref]bool
+	refusals   int        // of requests by people
+	waiting    []kube.Ref // children on which nothing acts, of which that is still to be said
 }
 
 // New returns an empty World.
@@ -89,7 +91,7 @@ func New(options Options) *World {
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	options.Memory = cmp.Or(options.Memory, NewMemory())
 	options.Late = options.Late || len(options.Actions) > 0
-	w := &World{options: options, now: start, foreign: map[Ref]bool{}, timed: scheduled(options.Actions)}
+	w := &World{options: options, now: start, foreign: map[kube.Ref]bool{}, timed: scheduled(options.Actions)}
 	w.server = apiserver.New(apiserver.Options{
 		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})
@@ -112,7 +114,7 @@ func (w *World) Apply(text []byte) error {
 	if len(text) > maxRequest {
 		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxRequest))
 	}
-	object, err := ParseObject(text)
+	object, err := kube.ParseObject(text)
 	if err != nil {
 		return err
 	}
@@ -125,7 +127,7 @@ func (w *World) Apply(text []byte) error {
 			return err
 		}
 	}
-	ref := RefOf(object)
+	ref := kube.RefOf(object)
 	live := w.server.Get(ref)
 	if live == nil {
 		if !w.isParentKind(ref) {
@@ -149,7 +151,7 @@ func (w *World) addNamespace(name string) error {
 	namespace := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
 	}}
-	w.foreign[RefOf(namespace)] = true
+	w.foreign[kube.RefOf(namespace)] = true
 	_, err := w.server.Create(apiserver.ByKubernetes, namespace)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -158,7 +160,7 @@ func (w *World) addNamespace(name string) error {
 }
 
 // Delete deletes an object by hand. An error means that it does not exist.
-func (w *World) Delete(ref Ref) error { return w.server.Delete(apiserver.ByHand, ref, "") }
+func (w *World) Delete(ref kube.Ref) error { return w.server.Delete(apiserver.ByHand, ref, "") }
 
 // DeleteParents deletes all custom resources. Play then plays the teardown.
 func (w *World) DeleteParents() {
@@ -170,27 +172,27 @@ func (w *World) DeleteParents() {
 }
 
 // Get returns an object, which is not to be modified, or nil.
-func (w *World) Get(ref Ref) Object { return w.server.Get(ref) }
+func (w *World) Get(ref kube.Ref) kube.Object { return w.server.Get(ref) }
 
 // Now returns the time inside the World.
 func (w *World) Now() time.Time { return w.now }
 
 // Objects returns all objects in the order of kinds and names. They are not to be modified.
-func (w *World) Objects() []Object { return w.server.Objects() }
+func (w *World) Objects() []kube.Object { return w.server.Objects() }
 
 // IsOfParent reports whether an object is a custom resource that is played.
-func (w *World) IsOfParent(object Object) bool { return w.isParentKind(RefOf(object)) }
+func (w *World) IsOfParent(object kube.Object) bool { return w.isParentKind(kube.RefOf(object)) }
 
 // IsChild reports whether an object is, or was, owned by a custom resource that is played.
-func (w *World) IsChild(object Object) bool {
-	owner, found := apiserver.ControllerOf(object)
+func (w *World) IsChild(object kube.Object) bool {
+	owner, found := kube.ControllerOf(object)
 	return found && w.isParentKind(owner)
 }
 
 // IsForeign reports whether an object existed before a hook asked for it.
-func (w *World) IsForeign(object Object) bool { return w.foreign[RefOf(object)] }
+func (w *World) IsForeign(object kube.Object) bool { return w.foreign[kube.RefOf(object)] }
 
-func (w *World) isParentKind(ref Ref) bool {
+func (w *World) isParentKind(ref kube.Ref) bool {
 	return slices.ContainsFunc(w.options.Controllers, func(c metacontroller.Controller) bool {
 		return c.Parent.APIVersion == ref.APIVersion && c.Parent.Kind == ref.Kind
 	})
@@ -198,7 +200,7 @@ func (w *World) isParentKind(ref Ref) bool {
 
 // Outcome is how a custom resource ended.
 type Outcome struct {
-	Parent Object
+	Parent kube.Object
 	// Ready, Reason and Message are those of its condition Ready.
 	Ready, Reason, Message string
 	// Failure is why its last sync failed, or empty.
@@ -223,7 +225,7 @@ func (w *World) Outcomes() []Outcome {
 		if object == nil {
 			continue
 		}
-		ready := Condition(object, operator.ConditionReady)
+		ready := kube.ConditionOf(object, operator.ConditionReady)
 		list = append(list, Outcome{
 			Parent: object, Ready: ready.Status, Reason: ready.Reason, Message: ready.Message,
 			Failure: p.Failure, Quiet: w.quiet[p.Ref], Calls: p.Calls, Children: len(w.server.OwnedBy(object.GetUID())),
@@ -233,11 +235,11 @@ func (w *World) Outcomes() []Outcome {
 	return list
 }
 
-func (w *World) hookFailed(parent Ref, reason string) {
+func (w *World) hookFailed(parent kube.Ref, reason string) {
 	w.events = append(w.events, Event{Verb: Failed, Object: w.server.Get(parent), By: "Metacontroller", Detail: reason})
 }
 
-func (w *World) describe(ref Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.Key()) }
+func (w *World) describe(ref kube.Ref) string { return fmt.Sprintf("%s %s", ref.Kind, ref.Key()) }
 
 func (w *World) runProgram(pod *corev1.Pod) error {
 	for _, controller := range w.options.Controllers {
@@ -254,5 +256,5 @@ func (w *World) runProgram(pod *corev1.Pod) error {
 type cluster struct{ server *apiserver.Server }
 
 func (c cluster) AddEphemeralContainer(namespace, pod string, container corev1.EphemeralContainer) error {
-	return c.server.AddEphemeralContainer(apiserver.ByKubernetes, Ref{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: pod}, container)
+	return c.server.AddEphemeralContainer(apiserver.ByKubernetes, kube.Ref{APIVersion: "v1", Kind: "Pod", Namespace: namespace, Name: pod}, container)
 }

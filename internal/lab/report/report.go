@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/printable"
@@ -38,7 +38,7 @@ func (r *Printer) Outcomes(world *player.World) {
 		case !o.Quiet:
 			state = "Ready, but NOT quiet"
 		}
-		line := fmt.Sprintf("= %s %s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(), player.RefOf(o.Parent).Key(), state, o.After.Round(time.Second), o.Calls, o.Children)
+		line := fmt.Sprintf("= %s %s: %s after %s, hook calls: %d, children: %d", o.Parent.GetKind(), kube.RefOf(o.Parent).Key(), state, o.After.Round(time.Second), o.Calls, o.Children)
 		fmt.Fprintln(r.Out, printable.Escaped(line))
 	}
 }
@@ -95,7 +95,7 @@ func linesOf(world *player.World, step player.Step) []string {
 		case event.Object == nil:
 			lines = append(lines, "! "+event.Detail)
 		case event.Verb == player.Failed:
-			lines = append(lines, fmt.Sprintf("! %s  %s", player.RefOf(event.Object), event.Detail))
+			lines = append(lines, fmt.Sprintf("! %s  %s", kube.RefOf(event.Object), event.Detail))
 		case world.IsOfParent(event.Object):
 			lines = append(lines, parentLines(event)...)
 		case world.IsChild(event.Object), event.By == "applied", event.By == "deleted by hand":
@@ -106,7 +106,7 @@ func linesOf(world *player.World, step player.Step) []string {
 }
 
 func parentLines(event player.Event) []string {
-	name := player.RefOf(event.Object).String()
+	name := kube.RefOf(event.Object).String()
 	switch event.Verb {
 	case player.Created:
 		return []string{"> " + name + "  applied"}
@@ -120,7 +120,7 @@ func parentLines(event player.Event) []string {
 		}
 		return append([]string{"> " + name + "  edited"}, changes(event)...)
 	case player.Reported:
-		ready := player.Condition(event.Object, "Ready")
+		ready := kube.ConditionOf(event.Object, "Ready")
 		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, printable.Line(ready.Message, 160))}
 		if others := otherConditions(event); others != "" {
 			lines = append(lines, "      "+others)
@@ -133,27 +133,17 @@ func parentLines(event player.Event) []string {
 
 // otherConditions returns the conditions beside Ready whose status has changed.
 func otherConditions(event player.Event) string {
-	conditions, _, _ := unstructured.NestedSlice(event.Object.Object, "status", "conditions")
 	var changed []string
-	for _, item := range conditions {
-		condition, _ := item.(map[string]any)
-		name, _ := condition["type"].(string)
-		if name == "" || name == "Ready" {
-			continue
-		}
-		before := ""
-		if event.Before != nil {
-			before = player.Condition(event.Before, name).Status
-		}
-		if now := player.Condition(event.Object, name).Status; now != before {
-			changed = append(changed, name+"="+now)
+	for _, c := range kube.ConditionsIn(event.Object.Object["status"]) {
+		if c.Type != "" && c.Type != "Ready" && c.Status != kube.ConditionOf(event.Before, c.Type).Status {
+			changed = append(changed, c.Type+"="+c.Status)
 		}
 	}
 	return strings.Join(changed, ", ")
 }
 
 func childLines(event player.Event) []string {
-	name := player.RefOf(event.Object).String()
+	name := kube.RefOf(event.Object).String()
 	switch event.Verb {
 	case player.Created:
 		return []string{"+ " + name + by(event)}
@@ -164,7 +154,7 @@ func childLines(event player.Event) []string {
 			return append([]string{"~ " + name + by(event)}, paths...)
 		}
 	case player.Reported:
-		before, after := player.Progress(event.Before), player.Progress(event.Object)
+		before, after := kube.Progress(event.Before), kube.Progress(event.Object)
 		if before != after && after != "" {
 			return []string{"* " + name + "  " + after}
 		}

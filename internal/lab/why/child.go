@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -60,15 +61,15 @@ func (w *walk) isOurs(live Object) bool {
 	if live == nil {
 		return false
 	}
-	owner, uid := apiserver.ControllerUID(live), w.parent.GetUID()
-	return owner == uid || owner == "" && apiserver.Label(live, composite.SelectorLabel) == string(uid)
+	owner, uid := kube.ControllerUID(live), w.parent.GetUID()
+	return owner == uid || owner == "" && kube.Label(live, composite.SelectorLabel) == string(uid)
 }
 
-func hashOf(object Object) string { return apiserver.Annotation(object, metacontroller.HashAnnotation) }
+func hashOf(object Object) string { return kube.Annotation(object, metacontroller.HashAnnotation) }
 
 // refOf returns the reference to a child as it is read.
 func (w *walk) refOf(child Object) Ref {
-	ref := apiserver.RefOf(child)
+	ref := kube.RefOf(child)
 	if w.get(ref) == nil { // of a kind without a namespace, perhaps
 		bare := ref
 		bare.Namespace = ""
@@ -109,13 +110,13 @@ func (w *walk) addMissing(ref Ref, live Object, links []Link) {
 	if !w.sees(metacontroller.Resource{APIVersion: ref.APIVersion, Kind: ref.Kind}) && !isWaitedFor && w.plan.Refused[ref] == nil {
 		return // it may exist: the kind was not read
 	}
-	observed := conditionOf(w.status, operator.ConditionChildrenObserved)
+	observed := kube.ConditionIn(w.status, operator.ConditionChildrenObserved)
 	c := w.refusal(ref, Cause{Source: "the hook", Reason: "Missing", Message: "it is asked for, and does not exist", rank: absent})
 	if c.Since == nil && isWaitedFor {
 		c.Since = at(observed.Since)
 	}
 	if c.rank == absent && observed.Reason == "Absent" && isWaitedFor {
-		c.rank, c.Source, c.Reason, c.Message = stalled, "condition ChildrenObserved", operator.ReasonChildBlocked, conditionOf(w.status, operator.ConditionReady).Message
+		c.rank, c.Source, c.Reason, c.Message = stalled, "condition ChildrenObserved", operator.ReasonChildBlocked, kube.ConditionIn(w.status, operator.ConditionReady).Message
 	}
 	w.addAbsent(ref, links, c)
 }
@@ -127,7 +128,7 @@ func (w *walk) addAbsent(ref Ref, links []Link, c Cause) {
 
 // refusal turns the cause of a child into that of the API server's refusal, if an event tells of one.
 func (w *walk) refusal(ref Ref, c Cause) Cause {
-	c.Look = w.eventsOf(apiserver.RefOf(w.parent))
+	c.Look = w.eventsOf(kube.RefOf(w.parent))
 	words := ""
 	e := w.syncError(func(e event) bool {
 		words = w.wordsAbout(ref, e.message)
@@ -176,14 +177,14 @@ func (w *walk) wordsAbout(ref Ref, message string) string {
 
 // addOutdated adds a child that is not as the hook wants it.
 func (w *walk) addOutdated(live Object, links []Link) {
-	ref := apiserver.RefOf(live)
-	updated := conditionOf(w.status, operator.ConditionChildrenUpdated)
+	ref := kube.RefOf(live)
+	updated := kube.ConditionIn(w.status, operator.ConditionChildrenUpdated)
 	c := w.refusal(ref, Cause{Source: "annotation " + metacontroller.HashAnnotation, Reason: "Outdated", Message: "it is not yet what the newest spec asks for", rank: progressing})
 	if c.Since == nil {
 		c.Since = at(updated.Since)
 	}
 	if c.rank == progressing && updated.Reason == "Outdated" {
-		c.rank, c.Source, c.Reason, c.Message = stalled, "condition ChildrenUpdated", operator.ReasonUpdateBlocked, conditionOf(w.status, operator.ConditionReady).Message
+		c.rank, c.Source, c.Reason, c.Message = stalled, "condition ChildrenUpdated", operator.ReasonUpdateBlocked, kube.ConditionIn(w.status, operator.ConditionReady).Message
 	}
 	w.add(live, prepend(w.link(live), links), c)
 }
@@ -191,14 +192,14 @@ func (w *walk) addOutdated(live Object, links []Link) {
 // addTaken adds an object whose name a child should have.
 func (w *walk) addTaken(live Object, links []Link) {
 	owner := "nobody"
-	if by, found := apiserver.ControllerOf(live); found {
+	if by, found := kube.ControllerOf(live); found {
 		owner = by.String()
 	}
 	c := Cause{
 		Source: "metadata.ownerReferences", Reason: "NameTaken", rank: failing, Since: at(live.GetCreationTimestamp().Time),
 		Message: fmt.Sprintf("it exists and belongs to %s, so %s/%s cannot have a child of that name", owner, w.parent.GetKind(), w.parent.GetName()),
 		Next:    []string{"nothing by itself: delete it, or choose another name"},
-		Look:    "kubectl get " + w.target(apiserver.RefOf(live)) + " --output=yaml",
+		Look:    "kubectl get " + w.target(kube.RefOf(live)) + " --output=yaml",
 	}
 	if live.GetDeletionTimestamp() != nil {
 		c.rank, c.Next = progressing, []string{"it is being deleted; then the child is created"}
@@ -232,7 +233,7 @@ func (w *walk) addMentioned(links []Link) {
 
 // causeOf returns the first cause about an object, or nil.
 func (w *walk) causeOf(object Object) *Cause {
-	i := slices.IndexFunc(w.causes, func(c Cause) bool { return c.Ref == apiserver.RefOf(object) })
+	i := slices.IndexFunc(w.causes, func(c Cause) bool { return c.Ref == kube.RefOf(object) })
 	if i < 0 {
 		return nil
 	}

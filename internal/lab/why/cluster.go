@@ -4,11 +4,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -16,9 +17,9 @@ import (
 // Types of package apiserver.
 type (
 	// Object is a Kubernetes object of any kind.
-	Object = apiserver.Object
+	Object = kube.Object
 	// Ref names an object.
-	Ref = apiserver.Ref
+	Ref = kube.Ref
 )
 
 // Kinds are those that tell more, beside the custom resources, their children and what their hooks
@@ -72,7 +73,7 @@ func (c *Cluster) ownedBy(owner types.UID) []Object {
 		return list
 	}
 	for object := range c.options.Dump.ByOwner(owner) {
-		if apiserver.ControllerUID(object) == owner {
+		if kube.ControllerUID(object) == owner {
 			list = append(list, object)
 		}
 	}
@@ -84,7 +85,7 @@ func (c *Cluster) ownedBy(owner types.UID) []Object {
 // the ReplicaSets between them were not read.
 func (c *Cluster) below(owner Object) []Object {
 	list := c.ownedBy(owner.GetUID())
-	if !apiserver.RefOf(owner).Is(metacontroller.Deployment) || c.sees(metacontroller.ReplicaSet) {
+	if !kube.RefOf(owner).Is(metacontroller.Deployment) || c.sees(metacontroller.ReplicaSet) {
 		return list
 	}
 	wanted, _, _ := unstructured.NestedStringMap(owner.Object, "spec", "selector", "matchLabels")

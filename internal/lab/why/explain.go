@@ -7,9 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -18,7 +19,7 @@ import (
 type Answer struct {
 	Ref
 
-	// Ready is the status of the condition, Reason and Message are its others, and Since is
+	// Ready is the status of the kube.Condition, Reason and Message are its others, and Since is
 	// since when.
 	Ready   string     `json:"ready"`
 	Reason  string     `json:"reason,omitempty"`
@@ -60,7 +61,7 @@ type walk struct {
 // Explain says why a custom resource is not Ready.
 func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	w := &walk{
-		Cluster: c, parent: parent, controller: c.controllerOf(apiserver.RefOf(parent)),
+		Cluster: c, parent: parent, controller: c.controllerOf(kube.RefOf(parent)),
 		plan: plan, seen: map[types.UID]bool{}, unseen: map[string]bool{},
 	}
 	for _, child := range w.controller.Children {
@@ -72,12 +73,12 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	w.isPartial = len(w.unseen) > 0 && !c.options.Recorded
 	stored, _ := parent.Object["status"].(map[string]any)
 	w.status = w.currentStatus(stored)
-	ready := conditionOf(stored, operator.ConditionReady)
+	ready := kube.ConditionIn(stored, operator.ConditionReady)
 	if c.options.Recorded {
-		ready = conditionOf(w.status, operator.ConditionReady)
+		ready = kube.ConditionIn(w.status, operator.ConditionReady)
 	}
 	a := Answer{
-		Ref: apiserver.RefOf(parent), Ready: cmp.Or(ready.Status, "Unknown"), Reason: ready.Reason, Message: ready.Message,
+		Ref: kube.RefOf(parent), Ready: cmp.Or(ready.Status, "Unknown"), Reason: ready.Reason, Message: ready.Message,
 		Since: at(ready.Since), Seen: c.options.Now, Deleting: parent.GetDeletionTimestamp() != nil, NotSeen: slices.Sorted(maps.Keys(w.unseen)),
 	}
 	if w.isReady(ready) {
@@ -100,7 +101,7 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 // all that it reads was read. The status in a recorded request is the one before the answer; but
 // where it is not Ready it is kept, because the hashes of recorded specs are not what they were.
 func (w *walk) currentStatus(stored map[string]any) map[string]any {
-	isFailing := conditionOf(stored, operator.ConditionReady).Status == "False"
+	isFailing := kube.ConditionIn(stored, operator.ConditionReady).Status == "False"
 	if w.plan.Err != nil || w.options.Recorded && isFailing || w.isPartial {
 		return stored
 	}
@@ -108,15 +109,15 @@ func (w *walk) currentStatus(stored map[string]any) map[string]any {
 }
 
 // isReady reports whether the custom resource is Ready, and still would be at another sync.
-func (w *walk) isReady(stored condition) bool {
+func (w *walk) isReady(stored kube.Condition) bool {
 	return stored.Status == "True" && w.plan.Err == nil && !w.isBehind() && w.parent.GetDeletionTimestamp() == nil &&
-		conditionOf(w.status, operator.ConditionReady).Status == "True"
+		kube.ConditionIn(w.status, operator.ConditionReady).Status == "True"
 }
 
 // collect finds all causes.
 func (w *walk) collect() {
-	own := conditionOf(w.status, operator.ConditionReady)
-	w.words = own.Message + " " + conditionOf(w.status, operator.ConditionChildrenObserved).Message
+	own := kube.ConditionIn(w.status, operator.ConditionReady)
+	w.words = own.Message + " " + kube.ConditionIn(w.status, operator.ConditionChildrenObserved).Message
 	w.parts = partsOf(w.status)
 	top := []Link{w.link(w.parent)}
 	w.addSync(top)
@@ -167,7 +168,7 @@ func (w *walk) descend(owner Object, links []Link) {
 		}
 		w.seen[object.GetUID()] = true
 		to := links
-		if ref, _ := apiserver.ControllerOf(object); apiserver.ControllerUID(object) != owner.GetUID() {
+		if ref, _ := kube.ControllerOf(object); kube.ControllerUID(object) != owner.GetUID() {
 			to = prepend(Link{Kind: ref.Kind, Name: ref.Name, NotSeen: true}, to)
 			w.unseen[ref.Kind] = true
 		}
@@ -215,12 +216,12 @@ var mentioned = regexp.MustCompile(`\b([A-Z][A-Za-z]+)/([a-z0-9](?:[-a-z0-9.]*[a
 
 // add adds a cause.
 func (w *walk) add(object Object, links []Link, c Cause) {
-	c.Ref, c.Holds = apiserver.RefOf(object), links
+	c.Ref, c.Holds = kube.RefOf(object), links
 	w.causes = append(w.causes, c)
 }
 
 // addReady adds what the operator says itself.
-func (w *walk) addReady(ready condition, links []Link) {
+func (w *walk) addReady(ready kube.Condition, links []Link) {
 	c := Cause{Source: "condition Ready", Reason: ready.Reason, Message: ready.Message, Since: at(ready.Since), rank: told}
 	switch ready.Status {
 	case "":
@@ -229,7 +230,7 @@ func (w *walk) addReady(ready condition, links []Link) {
 		c.Source, c.Reason, c.Message = "the hook", "NotSynced", "its operator says now that it is Ready: the status is older"
 		c.Since = nil
 	}
-	if conditionOf(w.status, operator.ConditionStalled).Status == "True" {
+	if kube.ConditionIn(w.status, operator.ConditionStalled).Status == "True" {
 		c.rank = stalled
 		c.Next = []string{"nothing by itself: the operator needs a person"}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -82,7 +84,7 @@ func failing(what player.FaultKind) fault {
 		probe := begin(s.TB, s.kind)
 		probe.apply()
 		owner := probe.runningPod()
-		for o := probe.ownerOf(owner); o != nil && player.RefOf(o) != player.RefOf(probe.parent()); o = probe.ownerOf(o) {
+		for o := probe.ownerOf(owner); o != nil && kube.RefOf(o) != kube.RefOf(probe.parent()); o = probe.ownerOf(o) {
 			owner = o
 		}
 		s.start(player.Fault{What: what, Kind: owner.GetKind(), Name: owner.GetName()})
@@ -106,10 +108,10 @@ func evicted(s *scene) (string, []string) {
 }
 
 // firstChild returns the first child that the sample asks for.
-func firstChild(s *scene) player.Object {
+func firstChild(s *scene) kube.Object {
 	probe := begin(s.TB, s.kind)
 	probe.apply()
-	return probe.until(func() player.Object {
+	return probe.until(func() kube.Object {
 		if owned := probe.Owned(probe.parent()); len(owned) > 0 {
 			return owned[0]
 		}
@@ -173,13 +175,13 @@ func workloadQuota(s *scene) (string, []string) {
 }
 
 // maker returns what creates the Pods of a child, or nil.
-func (s *scene) maker(child player.Object) player.Object {
+func (s *scene) maker(child kube.Object) kube.Object {
 	switch child.GetKind() {
 	case "Job", "StatefulSet":
 		return child
 	case "Deployment":
 		for _, set := range s.List("apps/v1", "ReplicaSet") {
-			if player.IsOwnedBy(set, child) {
+			if kube.IsOwnedBy(set, child) {
 				return set
 			}
 		}
@@ -190,7 +192,7 @@ func (s *scene) maker(child player.Object) player.Object {
 func webhook(s *scene) (string, []string) {
 	child := firstChild(s)
 	s.Ask(func(asked player.Asked) error {
-		if player.RefOf(asked.Desired).Kind == child.GetKind() {
+		if kube.RefOf(asked.Desired).Kind == child.GetKind() {
 			return errors.New(`admission webhook "policy.example.com" denied the request: no images of others`)
 		}
 		return nil
@@ -344,7 +346,7 @@ func olderOfTwo(s *scene) (string, []string) {
 	}}, notReady)
 	younger := s.extra[0]
 	for _, pod := range s.List("v1", "Pod") {
-		if player.RefOf(pod).String() > ref && pod.GetOwnerReferences()[0].UID == younger.GetOwnerReferences()[0].UID {
+		if kube.RefOf(pod).String() > ref && pod.GetOwnerReferences()[0].UID == younger.GetOwnerReferences()[0].UID {
 			s.replace(pod, func(fields map[string]any) {
 				old := maps.Clone(notReady)
 				old["lastTransitionTime"] = s.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
@@ -360,7 +362,7 @@ func olderOfTwo(s *scene) (string, []string) {
 
 func nobodySyncs(s *scene) (string, []string) {
 	s.apply()
-	s.until(func() player.Object {
+	s.until(func() kube.Object {
 		if list := s.Parents(); len(list) > 0 {
 			return list[0]
 		}

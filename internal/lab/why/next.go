@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -44,7 +45,7 @@ func (w *walk) next() []string {
 		}
 	}
 	if w.isOutdated() {
-		ready := conditionOf(w.plan.Status, "Ready")
+		ready := kube.ConditionIn(w.plan.Status, "Ready")
 		next = append(next, strings.TrimSpace("the next sync sets Ready="+ready.Status+" "+ready.Reason))
 	}
 	if w.plan.Resync > 0 && !w.isPartial {
@@ -55,7 +56,7 @@ func (w *walk) next() []string {
 
 // deadline returns when a child fails by itself, and which field says so.
 func (w *walk) deadline(child Object) (time.Time, string) {
-	ref, status := apiserver.RefOf(child), child.Object["status"]
+	ref, status := kube.RefOf(child), child.Object["status"]
 	if ref.Is(metacontroller.Deployment) {
 		fields, _ := status.(map[string]any)
 		list, _ := fields["conditions"].([]any)
@@ -102,7 +103,7 @@ func (w *walk) eventsOf(ref Ref) string { return "kubectl events --for=" + w.tar
 
 // logs returns the command for what a container has written, or its predecessor.
 func (w *walk) logs(object Object, container string, isPrevious bool) string {
-	command := inNamespace(apiserver.RefOf(object), "kubectl logs "+object.GetName()+" --container="+container)
+	command := inNamespace(kube.RefOf(object), "kubectl logs "+object.GetName()+" --container="+container)
 	if isPrevious {
 		command += " --previous"
 	}
@@ -116,5 +117,5 @@ func (w *walk) lookAt(p *pod, container, reason string) string {
 			return w.logs(p.object, container, c.State.Terminated == nil)
 		}
 	}
-	return w.describe(apiserver.RefOf(p.object))
+	return w.describe(kube.RefOf(p.object))
 }

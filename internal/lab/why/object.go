@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
-	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -18,7 +18,7 @@ const terminationGrace = time.Minute
 
 // addObject adds what is wrong with an object below the custom resource.
 func (w *walk) addObject(object Object, links []Link) {
-	switch ref := apiserver.RefOf(object); {
+	switch ref := kube.RefOf(object); {
 	case object.GetDeletionTimestamp() != nil:
 		w.addTerminating(object, links)
 	case ref.Is(metacontroller.Pod):
@@ -63,22 +63,19 @@ func heldBy(finalizers []string) string {
 // addWorkload adds what the controller of a workload reports, and what nobody has created.
 func (w *walk) addWorkload(object Object, links []Link) {
 	status := object.Object["status"]
-	if c := conditionOf(status, "ReplicaFailure"); c.Status == "True" {
-		w.add(object, links, Cause{Source: "condition ReplicaFailure", Reason: c.Reason, Message: c.Message, Since: at(c.Since), rank: failing, Next: retriesPods, Look: w.eventsOf(apiserver.RefOf(object))})
+	if c := kube.ConditionIn(status, "ReplicaFailure"); c.Status == "True" {
+		w.add(object, links, Cause{Source: "condition ReplicaFailure", Reason: c.Reason, Message: c.Message, Since: at(c.Since), rank: failing, Next: retriesPods, Look: w.eventsOf(kube.RefOf(object))})
 		return
 	}
-	isBehind := number(object, "status", "observedGeneration") < object.GetGeneration()
-	wanted, existing := number(object, "spec", "replicas"), number(object, "status", "replicas")
-	if object.GetKind() == "DaemonSet" {
-		wanted, existing = number(object, "status", "desiredNumberScheduled"), number(object, "status", "currentNumberScheduled")
-	}
+	rollout, _ := kube.RolloutOf(object)
+	isBehind, wanted, existing := !rollout.IsObserved(), rollout.Wanted, rollout.Existing
 	failed := w.warning(object, func(e event) bool { return strings.HasPrefix(e.reason, "Failed") })
 	isPaused, _, _ := unstructured.NestedBool(object.Object, "spec", "paused")
 	switch {
 	case failed != nil && (existing < wanted || isBehind):
-		w.add(object, links, Cause{Source: "event", Reason: failed.reason, Message: failed.message, Since: at(failed.first), rank: failing, Next: retriesPods, Look: w.eventsOf(apiserver.RefOf(object))})
+		w.add(object, links, Cause{Source: "event", Reason: failed.reason, Message: failed.message, Since: at(failed.first), rank: failing, Next: retriesPods, Look: w.eventsOf(kube.RefOf(object))})
 	case isPaused:
-		w.add(object, links, Cause{Source: "spec.paused", Reason: "DeploymentPaused", Message: "its rollout is paused", Since: at(conditionOf(status, "Progressing").Since), rank: failing,
+		w.add(object, links, Cause{Source: "spec.paused", Reason: "DeploymentPaused", Message: "its rollout is paused", Since: at(kube.ConditionIn(status, "Progressing").Since), rank: failing,
 			Next: []string{"nothing by itself: kubectl rollout resume goes on"}})
 	case isOfDeployment(object): // which says the rest
 	case isBehind:
@@ -89,13 +86,13 @@ func (w *walk) addWorkload(object Object, links []Link) {
 	case object.GetKind() == "DaemonSet" && wanted == 0:
 		w.add(object, links, Cause{Source: "status.desiredNumberScheduled", Reason: "NoNode", Message: "no node takes its Pods", Since: at(object.GetCreationTimestamp().Time), rank: failing})
 	}
-	if c := conditionOf(status, "Progressing"); c.Status == "False" {
+	if c := kube.ConditionIn(status, "Progressing"); c.Status == "False" {
 		w.add(object, links, Cause{Source: "condition Progressing", Reason: c.Reason, Message: c.Message, Since: at(c.Since), rank: stalled})
 	}
 }
 
 func isOfDeployment(object Object) bool {
-	owner, _ := apiserver.ControllerOf(object)
+	owner, _ := kube.ControllerOf(object)
 	return owner.Is(metacontroller.Deployment)
 }
 
@@ -105,21 +102,21 @@ var retriesPods = []string{"its controller tries again, with exponential back-of
 func (w *walk) addJob(object Object, links []Link) {
 	status := object.Object["status"]
 	isSuspended, _, _ := unstructured.NestedBool(object.Object, "spec", "suspend")
-	failed := conditionOf(status, "Failed")
+	failed := kube.ConditionIn(status, "Failed")
 	if failed.Status != "True" {
-		failed = conditionOf(status, "FailureTarget")
+		failed = kube.ConditionIn(status, "FailureTarget")
 	}
 	event := w.warning(object, func(e event) bool { return e.reason == "FailedCreate" })
 	switch {
-	case conditionOf(status, "Complete").Status == "True":
+	case kube.ConditionIn(status, "Complete").Status == "True":
 	case failed.Status == "True":
 		w.add(object, links, Cause{Source: "condition Failed", Reason: failed.Reason, Message: failed.Message, Since: at(failed.Since), rank: failing,
 			Next: []string{"nothing by itself: the Job does not start another Pod"}})
 	case isSuspended:
-		w.add(object, links, Cause{Source: "spec.suspend", Reason: "Suspended", Message: "the Job is suspended", Since: at(conditionOf(status, "Suspended").Since), rank: failing,
+		w.add(object, links, Cause{Source: "spec.suspend", Reason: "Suspended", Message: "the Job is suspended", Since: at(kube.ConditionIn(status, "Suspended").Since), rank: failing,
 			Next: []string{"nothing by itself: spec.suspend has to be false"}})
 	case event != nil && number(object, "status", "active") == 0:
-		w.add(object, links, Cause{Source: "event", Reason: event.reason, Message: event.message, Since: at(event.first), rank: failing, Next: retriesPods, Look: w.eventsOf(apiserver.RefOf(object))})
+		w.add(object, links, Cause{Source: "event", Reason: event.reason, Message: event.message, Since: at(event.first), rank: failing, Next: retriesPods, Look: w.eventsOf(kube.RefOf(object))})
 	case len(w.below(object)) == 0:
 		w.add(object, links, Cause{Source: "status", Reason: "NoPod", Message: "the Job has no Pod yet", Since: at(object.GetCreationTimestamp().Time), rank: progressing})
 	}
@@ -154,7 +151,7 @@ func (w *walk) addService(service Object, links []Link) {
 
 // addOther adds what the conditions of an object of any other kind say.
 func (w *walk) addOther(object Object, links []Link) {
-	for _, c := range conditionsOf(object.Object["status"]) {
+	for _, c := range kube.ConditionsIn(object.Object["status"]) {
 		if isReadiness(c.Type) && c.Status != "True" {
 			rank := failing
 			if c.Status == "Unknown" {
@@ -185,19 +182,5 @@ func number(object Object, path ...string) int64 {
 
 // link returns an object as it stands on the way to the custom resource.
 func (w *walk) link(object Object) Link {
-	return Link{Kind: object.GetKind(), Name: object.GetName(), State: stateOf(object)}
-}
-
-// stateOf returns how far an object is, in a few words.
-func stateOf(object Object) string {
-	if object.GetDeletionTimestamp() != nil {
-		return "terminating"
-	}
-	if state := player.Progress(object); state != "" {
-		return state
-	}
-	if c := conditionOf(object.Object["status"], "Ready"); c.Status != "" {
-		return strings.TrimSpace("Ready=" + c.Status + " " + c.Reason)
-	}
-	return ""
+	return Link{Kind: object.GetKind(), Name: object.GetName(), State: kube.Words(object)}
 }

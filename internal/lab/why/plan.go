@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 )
 
@@ -48,7 +49,7 @@ func PlanOfCase(c corpus.Case) Plan {
 }
 
 func answered(body []byte, namespace string) Plan {
-	content, err := apiserver.ParseJSON(body)
+	content, err := kube.ParseJSON(body)
 	if err != nil {
 		return Plan{Err: fmt.Errorf("read the answer: %w", err)}
 	}
@@ -71,39 +72,6 @@ func answered(body []byte, namespace string) Plan {
 		}
 	}
 	return p
-}
-
-// condition is a condition of any kind of object.
-type condition struct {
-	Type, Status, Reason, Message string
-	Since                         time.Time
-}
-
-// conditionsOf returns the conditions in a status, in their order.
-func conditionsOf(status any) []condition {
-	fields, _ := status.(map[string]any)
-	list, _ := fields["conditions"].([]any)
-	var conditions []condition
-	for _, item := range list {
-		fields, _ := item.(map[string]any)
-		text := func(name string) string { value, _ := fields[name].(string); return value }
-		at, _ := time.Parse(time.RFC3339, text("lastTransitionTime"))
-		if at.Unix() <= 0 {
-			at = time.Time{} // the default of a CRD, which nobody has written
-		}
-		conditions = append(conditions, condition{text("type"), text("status"), text("reason"), text("message"), at})
-	}
-	return conditions
-}
-
-// conditionOf returns the condition of a type in a status, or an empty one.
-func conditionOf(status any, conditionType string) condition {
-	for _, c := range conditionsOf(status) {
-		if c.Type == conditionType {
-			return c
-		}
-	}
-	return condition{}
 }
 
 // part is an entry of a list in a status that tells of one part of the custom resource: of the list

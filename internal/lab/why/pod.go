@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -40,7 +41,7 @@ type podContent struct {
 
 func podOf(object Object) *pod {
 	p := &pod{object: object}
-	_ = apiserver.Decode(object, &p.podContent) // what cannot be decoded tells nothing
+	_ = kube.Decode(object, &p.podContent) // what cannot be decoded tells nothing
 	return p
 }
 
@@ -178,7 +179,7 @@ func (w *walk) lostNode(object Object) (Object, bool) {
 	if node == nil {
 		return nil, false
 	}
-	return node, conditionOf(node.Object["status"], "Ready").Status != "True"
+	return node, kube.ConditionIn(node.Object["status"], "Ready").Status != "True"
 }
 
 // addNode adds a node that is not Ready, once.
@@ -187,7 +188,7 @@ func (w *walk) addNode(node Object, links []Link) {
 		return
 	}
 	w.seen[node.GetUID()] = true
-	c := conditionOf(node.Object["status"], "Ready")
+	c := kube.ConditionIn(node.Object["status"], "Ready")
 	w.add(node, prepend(w.link(node), links), Cause{
 		Source: "condition Ready=" + cmp.Or(c.Status, "Unknown"), Reason: c.Reason, Message: c.Message, Since: at(c.Since), rank: failing,
 		Next: []string{"after five minutes the Pods of a node that does not answer are deleted"},

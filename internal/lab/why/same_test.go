@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
@@ -138,12 +140,12 @@ func TestOrderDoesNotMatter(t *testing.T) {
 func largeDump(t testing.TB) []byte {
 	t.Helper()
 	items := []json.RawMessage{}
-	add := func(object player.Object, from, to string) {
+	add := func(object kube.Object, from, to string) {
 		text, err := json.Marshal(object.Object)
 		require.NoError(t, err)
 		items = append(items, bytes.ReplaceAll(text, []byte(from), []byte(to)))
 	}
-	var pod, event player.Object
+	var pod, event kube.Object
 	for i := range 100 {
 		options := player.Options{Controllers: hooks.All(), Call: direct}
 		name := fmt.Sprintf("box-%02d", i)

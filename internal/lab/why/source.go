@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/corpus"
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 	"github.com/operetta-dev/operetta/internal/rawjson"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -73,11 +74,11 @@ func FromDump(d *dump.Dump, options dump.Options, selection Selection) iter.Seq[
 func FromRecording(dir string, controllers []metacontroller.Controller, selection Selection) ([]Subject, error) {
 	last := map[Ref]corpus.Case{}
 	err := corpus.Each(dir, "*", controllers, func(c corpus.Case) error {
-		parent, err := apiserver.ParseObject(rawjson.Lookup(c.Request, "parent"))
+		parent, err := kube.ParseObject(rawjson.Lookup(c.Request, "parent"))
 		if err != nil {
 			return fmt.Errorf("%s: the parent: %w", c.Name, err)
 		}
-		ref := apiserver.RefOf(parent)
+		ref := kube.RefOf(parent)
 		if other, isKnown := last[ref]; c.Hook != metacontroller.CustomizeHook && selection.Has(c.Controller, ref) && (!isKnown || !c.Now.Before(other.Now)) {
 			last[ref] = c
 		}
@@ -99,7 +100,7 @@ func FromRecording(dir string, controllers []metacontroller.Controller, selectio
 
 // fromCase returns the custom resource of a recorded request.
 func fromCase(c corpus.Case, controllers []metacontroller.Controller) (Subject, error) {
-	request, err := apiserver.ParseJSON(c.Request)
+	request, err := kube.ParseJSON(c.Request)
 	if err != nil {
 		return Subject{}, err
 	}

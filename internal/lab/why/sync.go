@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -25,7 +26,7 @@ func (w *walk) isOutdated() bool {
 	if w.options.Recorded || w.plan.Err != nil || w.isPartial {
 		return false
 	}
-	stored, now := conditionOf(w.parent.Object["status"], operator.ConditionReady), conditionOf(w.plan.Status, operator.ConditionReady)
+	stored, now := kube.ConditionIn(w.parent.Object["status"], operator.ConditionReady), kube.ConditionIn(w.plan.Status, operator.ConditionReady)
 	return stored.Status != now.Status || stored.Reason != now.Reason
 }
 
@@ -37,7 +38,7 @@ func (w *walk) syncError(fits func(event) bool) *event {
 // addSync adds what keeps the operator from answering.
 func (w *walk) addSync(links []Link) {
 	failed := w.syncError(func(e event) bool { return !strings.Contains(e.message, ofChildren) })
-	c := Cause{Source: "event", rank: unanswered, Look: w.eventsOf(apiserver.RefOf(w.parent))}
+	c := Cause{Source: "event", rank: unanswered, Look: w.eventsOf(kube.RefOf(w.parent))}
 	retries := "Metacontroller calls the hook again, with exponential back-off"
 	switch {
 	case w.plan.Err != nil:

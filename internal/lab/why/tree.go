@@ -7,9 +7,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -30,7 +31,7 @@ type Node struct {
 func (c *Cluster) Tree(parent Object, plan Plan) Node {
 	reasons := map[Ref]string{}
 	for _, cause := range c.Explain(parent, plan).Because {
-		if reasons[cause.Ref] == "" && cause.Ref != apiserver.RefOf(parent) {
+		if reasons[cause.Ref] == "" && cause.Ref != kube.RefOf(parent) {
 			reasons[cause.Ref] = cause.Reason
 		}
 	}
@@ -45,7 +46,7 @@ func (c *Cluster) Tree(parent Object, plan Plan) Node {
 }
 
 func (c *Cluster) node(object Object, reasons map[Ref]string, seen map[types.UID]bool) Node {
-	ref := apiserver.RefOf(object)
+	ref := kube.RefOf(object)
 	n := Node{Ref: ref, State: treeState(object), Because: reasons[ref]}
 	for _, child := range c.below(object) {
 		if !seen[child.GetUID()] {
@@ -58,13 +59,13 @@ func (c *Cluster) node(object Object, reasons map[Ref]string, seen map[types.UID
 
 // treeState is the state of an object by itself: of a Pod what its containers wait for.
 func treeState(object Object) string {
-	state := stateOf(object)
-	if apiserver.RefOf(object).Is(metacontroller.Pod) && object.GetDeletionTimestamp() == nil {
+	state := kube.Words(object)
+	if kube.RefOf(object).Is(metacontroller.Pod) && object.GetDeletionTimestamp() == nil {
 		if p := podOf(object); p.Status.IsStuck() {
 			state = p.Status.Activity()
 		}
 	}
-	for _, c := range conditionsOf(object.Object["status"]) {
+	for _, c := range kube.ConditionsIn(object.Object["status"]) {
 		if text := strings.TrimSpace(c.Type + "=Unknown " + c.Reason); c.Status == "Unknown" && !strings.Contains(state, text) {
 			state = strings.TrimPrefix(state+", "+text, ", ")
 		}

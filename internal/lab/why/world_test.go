@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -34,7 +36,7 @@ type scene struct {
 	kind string
 	// failure is what the hooks answer instead, "" for their own answer.
 	failure string
-	extra   []player.Object // in the dump only
+	extra   []kube.Object   // in the dump only
 	dropped map[string]bool // not in the dump, as in Pod/a
 	last    record.Exchange // the last sync of the kind
 }
@@ -74,14 +76,14 @@ func (s *scene) apply() {
 	}
 }
 
-func (s *scene) parent() player.Object {
+func (s *scene) parent() kube.Object {
 	s.Helper()
 	require.NotEmpty(s, s.Parents())
 	return s.Parents()[0]
 }
 
 // until plays until a check finds an object.
-func (s *scene) until(find func() player.Object) player.Object {
+func (s *scene) until(find func() kube.Object) kube.Object {
 	s.Helper()
 	for range 60 {
 		if found := find(); found != nil {
@@ -94,10 +96,10 @@ func (s *scene) until(find func() player.Object) player.Object {
 }
 
 // pod returns a Pod below the custom resource, or nil.
-func (s *scene) pod() player.Object {
+func (s *scene) pod() kube.Object {
 	for _, pod := range s.List("v1", "Pod") {
 		for owner := pod; owner != nil; {
-			if player.RefOf(owner) == player.RefOf(s.parent()) {
+			if kube.RefOf(owner) == kube.RefOf(s.parent()) {
 				return pod
 			}
 			owner = s.ownerOf(owner)
@@ -106,18 +108,18 @@ func (s *scene) pod() player.Object {
 	return nil
 }
 
-func (s *scene) ownerOf(object player.Object) player.Object {
+func (s *scene) ownerOf(object kube.Object) kube.Object {
 	for _, owner := range object.GetOwnerReferences() {
-		return s.Get(player.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: object.GetNamespace(), Name: owner.Name})
+		return s.Get(kube.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: object.GetNamespace(), Name: owner.Name})
 	}
 	return nil
 }
 
 // runningPod plays until a Pod of the custom resource runs.
-func (s *scene) runningPod() player.Object {
+func (s *scene) runningPod() kube.Object {
 	s.Helper()
-	return s.until(func() player.Object {
-		if pod := s.pod(); pod != nil && player.Condition(pod, "Initialized").Status == "True" {
+	return s.until(func() kube.Object {
+		if pod := s.pod(); pod != nil && kube.ConditionOf(pod, "Initialized").Status == "True" {
 			return pod
 		}
 		return nil
@@ -125,7 +127,7 @@ func (s *scene) runningPod() player.Object {
 }
 
 // warn puts an event into the dump.
-func (s *scene) warn(object player.Object, reason, message string) {
+func (s *scene) warn(object kube.Object, reason, message string) {
 	at := s.Now().UTC().Format(time.RFC3339)
 	s.extra = append(s.extra, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Event",
@@ -136,7 +138,7 @@ func (s *scene) warn(object player.Object, reason, message string) {
 }
 
 // replace puts another version of an object into the dump.
-func (s *scene) replace(object player.Object, change func(fields map[string]any)) {
+func (s *scene) replace(object kube.Object, change func(fields map[string]any)) {
 	changed := object.DeepCopy()
 	change(changed.Object)
 	version, _, _ := unstructured.NestedString(changed.Object, "metadata", "resourceVersion")
@@ -156,7 +158,7 @@ func (s *scene) dump() []byte {
 	}
 	items := []any{}
 	for _, object := range append(s.Objects(), s.extra...) {
-		if !s.dropped[player.RefOf(object).String()] {
+		if !s.dropped[kube.RefOf(object).String()] {
 			items = append(items, object.Object)
 		}
 	}
@@ -188,7 +190,7 @@ func (s *scene) answer() why.Answer {
 }
 
 // child returns the first child of a kind, or nil if the custom resource has none.
-func (s *scene) child(kind string) player.Object {
+func (s *scene) child(kind string) kube.Object {
 	for range 60 {
 		for _, child := range s.Owned(s.parent()) {
 			if child.GetKind() == kind {

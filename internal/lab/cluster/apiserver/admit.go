@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,32 +20,32 @@ import (
 
 type admission struct {
 	server *Server
-	ref    Ref
+	ref    kube.Ref
 	isNew  bool
 }
 
-func (s *Server) admit(k Kind, object, old Object) (Object, error) {
+func (s *Server) admit(k Kind, object, old kube.Object) (kube.Object, error) {
 	if k.definition != nil {
 		return s.admitCustom(k, object, old)
 	}
 	problems := checkMetadata(k, object, old)
 	if k.admit == nil || len(problems) > 0 {
-		return object, invalid(RefOf(object), problems)
+		return object, invalid(kube.RefOf(object), problems)
 	}
-	return k.admit(&admission{s, RefOf(object), old == nil}, object, old)
+	return k.admit(&admission{s, kube.RefOf(object), old == nil}, object, old)
 }
 
 // ofType returns the admission of objects of a Go type. The rules fill in
 // defaults and return errors; they may be nil. A new object has an empty old one.
-func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, Object, Object) (Object, error) {
-	return func(a *admission, object, old Object) (Object, error) {
+func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) func(*admission, kube.Object, kube.Object) (kube.Object, error) {
+	return func(a *admission, object, old kube.Object) (kube.Object, error) {
 		now, before := new(T), new(T)
-		if err := Decode(object, now); err != nil {
+		if err := kube.Decode(object, now); err != nil {
 			return nil, apierrors.NewBadRequest(a.ref.Kind + " in version " + object.GroupVersionKind().Version +
 				" cannot be handled as a " + a.ref.Kind + ": " + err.Error())
 		}
 		if old != nil {
-			if err := Decode(old, before); err != nil {
+			if err := kube.Decode(old, before); err != nil {
 				return nil, err
 			}
 		}
@@ -62,26 +64,26 @@ func ofType[T any](rules func(a *admission, object, old *T) field.ErrorList) fun
 	}
 }
 
-func (s *Server) admitCustom(k Kind, object, old Object) (Object, error) {
+func (s *Server) admitCustom(k Kind, object, old kube.Object) (kube.Object, error) {
 	definition, err := k.definition()
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
 	if s.lenient {
 		definition.Complete(object.Object)
-		return object, invalid(RefOf(object), checkMetadata(k, object, old))
+		return object, invalid(kube.RefOf(object), checkMetadata(k, object, old))
 	}
 	var before map[string]any
 	if old != nil {
 		before = old.Object
 	}
 	_, problems := definition.Admit(context.Background(), object.Object, before)
-	return object, invalid(RefOf(object), problems)
+	return object, invalid(kube.RefOf(object), problems)
 }
 
 // admitStatus returns a custom resource as the server stores it after a write
 // of its status. It shares everything except the status with object.
-func (s *Server) admitStatus(k Kind, object, old Object) (Object, error) {
+func (s *Server) admitStatus(k Kind, object, old kube.Object) (kube.Object, error) {
 	if k.definition == nil {
 		return object, nil
 	}
@@ -89,23 +91,23 @@ func (s *Server) admitStatus(k Kind, object, old Object) (Object, error) {
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	object = shallow(object)
+	object = kube.Shallow(object)
 	object.Object["status"] = runtime.DeepCopyJSONValue(object.Object["status"])
 	_, problems := definition.AdmitStatus(context.Background(), object.Object, old.Object)
 	if s.lenient {
 		problems = nil
 	}
-	return object, invalid(RefOf(object), problems)
+	return object, invalid(kube.RefOf(object), problems)
 }
 
-func invalid(ref Ref, problems field.ErrorList) error {
+func invalid(ref kube.Ref, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(ref.groupKind(), ref.Name, problems)
+	return apierrors.NewInvalid(ref.GroupKind(), ref.Name, problems)
 }
 
-func checkMetadata(k Kind, object, old Object) field.ErrorList {
+func checkMetadata(k Kind, object, old kube.Object) field.ErrorList {
 	path := field.NewPath("metadata")
 	if old != nil {
 		return apivalidation.ValidateObjectMetaAccessorUpdate(object, old, path)

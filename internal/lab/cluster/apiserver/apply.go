@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,13 +28,13 @@ var unowned = fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.
 
 // Apply is a forced server-side apply by the only applier. Fields that were applied before and are
 // no longer are removed, unless somebody else has written them since.
-func (s *Server) Apply(desired *Configuration) (Object, error) {
+func (s *Server) Apply(desired *Configuration) (kube.Object, error) {
 	if err := desired.read(); err != nil {
 		return nil, err
 	}
-	var object Object
+	var object kube.Object
 	var err error
-	old := s.objects[RefOf(desired.Object)]
+	old := s.objects[kube.RefOf(desired.Object)]
 	if old != nil && old.config == desired && old.applied == desired.fields {
 		return old.object, nil // nobody has changed what it asks for
 	}
@@ -50,7 +52,7 @@ func (s *Server) Apply(desired *Configuration) (Object, error) {
 // Configuration is the body of a server-side apply, and what is read from it when it is applied
 // for the first time. It is not to be modified.
 type Configuration struct {
-	Object Object
+	Object kube.Object
 
 	value  *typed.TypedValue
 	fields *fieldpath.Set
@@ -89,7 +91,7 @@ func appliedEntry(apiVersion string, fields *fieldpath.Set) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	fieldsV1, err := ParseJSON(text)
+	fieldsV1, err := kube.ParseJSON(text)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func appliedEntry(apiVersion string, fields *fieldpath.Set) (any, error) {
 	}, nil
 }
 
-func (s *stored) merge(config *typed.TypedValue) (Object, error) {
+func (s *stored) merge(config *typed.TypedValue) (kube.Object, error) {
 	live, err := s.value()
 	if err != nil {
 		return nil, err
@@ -117,14 +119,14 @@ func (s *stored) merge(config *typed.TypedValue) (Object, error) {
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-func (s *Server) noteApplied(object Object, desired *Configuration) Object {
-	ref := RefOf(object)
+func (s *Server) noteApplied(object kube.Object, desired *Configuration) kube.Object {
+	ref := kube.RefOf(object)
 	s.objects[ref].applied, s.objects[ref].config = desired.fields, desired
 	noted := slices.Concat(desired.noted, s.scalers(object, desired))
-	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); Equal(old, noted) {
+	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); kube.Equal(old, noted) {
 		return object
 	}
-	successor := WithMetadata(object)
+	successor := kube.WithMetadata(object)
 	successor.Object["metadata"].(map[string]any)["managedFields"] = noted
 	s.put(ByHook, ref, successor, object)
 	s.objects[ref].config = desired
@@ -139,8 +141,8 @@ func (s *stored) value() (*typed.TypedValue, error) {
 	return s.mergeable, err
 }
 
-func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
-	if s.applied == nil || by == ByHook || SameBut(s.object, object, "metadata", "status") && s.sameMetadata(object) {
+func (s *stored) stillApplied(by Actor, object kube.Object) *fieldpath.Set {
+	if s.applied == nil || by == ByHook || kube.SameBut(s.object, object, "metadata", "status") && s.sameMetadata(object) {
 		return s.applied // the status is nobody's here
 	}
 	before, err := s.value()
@@ -160,11 +162,11 @@ func (s *stored) stillApplied(by Actor, object Object) *fieldpath.Set {
 }
 
 // sameMetadata reports whether people, and those who apply, see the same metadata.
-func (s *stored) sameMetadata(object Object) bool {
-	before, after := WithMetadata(s.object), WithMetadata(object)
+func (s *stored) sameMetadata(object kube.Object) bool {
+	before, after := kube.WithMetadata(s.object), kube.WithMetadata(object)
 	DropServerSet(before)
 	DropServerSet(after)
-	return Equal(before.Object["metadata"], after.Object["metadata"])
+	return kube.Equal(before.Object["metadata"], after.Object["metadata"])
 }
 
 // builtinTypes are the types of the kinds that come with Kubernetes, which say by
@@ -173,7 +175,7 @@ var builtinTypes = sync.OnceValue(func() managedfields.TypeConverter { return ap
 
 // typedOf returns an object with its type. The lists of a custom resource have no keys here.
 // Duplicates in a list with keys may be stored, and not be applied.
-func typedOf(object Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+func typedOf(object kube.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	types := managedfields.NewDeducedTypeConverter()
 	if scheme.Scheme.Recognizes(object.GroupVersionKind()) {
 		types = builtinTypes()

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -58,7 +60,7 @@ func TestApply(t *testing.T) {
 			require.NoError(t, err)
 			theirs, err := yaml.YAMLToJSON([]byte("{spec: {" + c.theirs + "}}"))
 			require.NoError(t, err)
-			require.NoError(t, s.Patch(ByUser, RefOf(first), theirs))
+			require.NoError(t, s.Patch(ByUser, kube.RefOf(first), theirs))
 			stored, err := s.Apply(&Configuration{Object: &unstructured.Unstructured{Object: parse(t, fmt.Sprintf(c.object, c.then))}})
 			require.NoError(t, err)
 			want, err := yaml.YAMLToJSON([]byte(c.want))
@@ -83,7 +85,7 @@ func TestManagedFieldsOfAnApply(t *testing.T) {
 
 // TestDuplicatesAreNotApplied: a create stores them, and a server-side apply is refused.
 func TestDuplicatesAreNotApplied(t *testing.T) {
-	object := func(metadata string) Object {
+	object := func(metadata string) kube.Object {
 		return &unstructured.Unstructured{Object: parse(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: default`+metadata+`}}`)}
 	}
 	s := emptyServer()

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -12,27 +14,27 @@ import (
 // Cache indexes objects: those of a [Server], or those that a watch has
 // delivered. Its objects must not be modified.
 type Cache struct {
-	objects map[Ref]*stored
-	byKind  map[schema.GroupVersionKind]map[Ref]*stored
-	byOwner map[types.UID]map[Ref]*stored
+	objects map[kube.Ref]*stored
+	byKind  map[schema.GroupVersionKind]map[kube.Ref]*stored
+	byOwner map[types.UID]map[kube.Ref]*stored
 	label   string // whose values are indexed
-	byLabel map[string]map[Ref]*stored
+	byLabel map[string]map[kube.Ref]*stored
 }
 
 // NewCache returns an empty cache, in which objects can be looked up by the values
 // of one label, if it is not empty.
 func NewCache(label string) *Cache {
 	return &Cache{
-		objects: map[Ref]*stored{},
-		byKind:  map[schema.GroupVersionKind]map[Ref]*stored{},
-		byOwner: map[types.UID]map[Ref]*stored{},
+		objects: map[kube.Ref]*stored{},
+		byKind:  map[schema.GroupVersionKind]map[kube.Ref]*stored{},
+		byOwner: map[types.UID]map[kube.Ref]*stored{},
 		label:   label,
-		byLabel: map[string]map[Ref]*stored{},
+		byLabel: map[string]map[kube.Ref]*stored{},
 	}
 }
 
 // Get returns an object, or nil.
-func (c *Cache) Get(ref Ref) Object {
+func (c *Cache) Get(ref kube.Ref) kube.Object {
 	if s := c.objects[ref]; s != nil {
 		return s.object
 	}
@@ -40,18 +42,18 @@ func (c *Cache) Get(ref Ref) Object {
 }
 
 // JSON returns an object's JSON, which is encoded once for each version.
-func (c *Cache) JSON(object Object) json.RawMessage {
-	if s := c.objects[RefOf(object)]; s != nil && s.object == object {
+func (c *Cache) JSON(object kube.Object) json.RawMessage {
+	if s := c.objects[kube.RefOf(object)]; s != nil && s.object == object {
 		return s.JSON()
 	}
 	return newStored(object, nil).JSON()
 }
 
 // Objects returns all objects in the order of kinds and names.
-func (c *Cache) Objects() []Object { return sorted(c.objects) }
+func (c *Cache) Objects() []kube.Object { return sorted(c.objects) }
 
 // Named returns the first object of a kind and name, in any group and namespace.
-func (c *Cache) Named(kind, name string) (first Ref, found bool) {
+func (c *Cache) Named(kind, name string) (first kube.Ref, found bool) {
 	for ref := range c.objects {
 		if ref.Kind == kind && ref.Name == name && (!found || ref.Compare(first) < 0) {
 			first, found = ref, true
@@ -61,15 +63,15 @@ func (c *Cache) Named(kind, name string) (first Ref, found bool) {
 }
 
 // List returns all objects of a kind in the order of their names.
-func (c *Cache) List(apiVersion, kind string) []Object {
+func (c *Cache) List(apiVersion, kind string) []kube.Object {
 	return sorted(c.byKind[schema.FromAPIVersionAndKind(apiVersion, kind)])
 }
 
 // OwnedBy returns the objects that have an owner of that UID.
-func (c *Cache) OwnedBy(uid types.UID) []Object { return sorted(c.byOwner[uid]) }
+func (c *Cache) OwnedBy(uid types.UID) []kube.Object { return sorted(c.byOwner[uid]) }
 
 // Labelled returns the objects with that value of the indexed label.
-func (c *Cache) Labelled(value string) []Object { return sorted(c.byLabel[value]) }
+func (c *Cache) Labelled(value string) []kube.Object { return sorted(c.byLabel[value]) }
 
 // Hear stores the result of a write, and returns the write as the cache sees
 // it: from its previous to its new version. By is empty.
@@ -84,37 +86,37 @@ func (c *Cache) Hear(w Write) Write {
 	return heard
 }
 
-func sorted(objects map[Ref]*stored) []Object {
-	list := make([]Object, 0, len(objects))
-	for _, ref := range slices.SortedFunc(maps.Keys(objects), Ref.Compare) {
+func sorted(objects map[kube.Ref]*stored) []kube.Object {
+	list := make([]kube.Object, 0, len(objects))
+	for _, ref := range slices.SortedFunc(maps.Keys(objects), kube.Ref.Compare) {
 		list = append(list, objects[ref].object)
 	}
 	return list
 }
 
-func (c *Cache) add(ref Ref, s *stored) {
+func (c *Cache) add(ref kube.Ref, s *stored) {
 	c.objects[ref] = s
 	insert(c.byKind, s.object.GroupVersionKind(), ref, s)
-	for _, owner := range Owners(s.object) {
-		insert(c.byOwner, uidOf(owner), ref, s)
+	for _, owner := range kube.Owners(s.object) {
+		insert(c.byOwner, kube.UIDOf(owner), ref, s)
 	}
-	if value := Label(s.object, c.label); value != "" {
+	if value := kube.Label(s.object, c.label); value != "" {
 		insert(c.byLabel, value, ref, s)
 	}
 }
 
-func (c *Cache) remove(ref Ref, object Object) {
+func (c *Cache) remove(ref kube.Ref, object kube.Object) {
 	delete(c.objects, ref)
 	delete(c.byKind[object.GroupVersionKind()], ref)
-	for _, owner := range Owners(object) {
-		delete(c.byOwner[uidOf(owner)], ref)
+	for _, owner := range kube.Owners(object) {
+		delete(c.byOwner[kube.UIDOf(owner)], ref)
 	}
-	delete(c.byLabel[Label(object, c.label)], ref)
+	delete(c.byLabel[kube.Label(object, c.label)], ref)
 }
 
-func insert[K comparable](index map[K]map[Ref]*stored, key K, ref Ref, s *stored) {
+func insert[K comparable](index map[K]map[kube.Ref]*stored, key K, ref kube.Ref, s *stored) {
 	if index[key] == nil {
-		index[key] = map[Ref]*stored{}
+		index[key] = map[kube.Ref]*stored{}
 	}
 	index[key][ref] = s
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -121,7 +123,7 @@ func hasTolerations(all, these []corev1.Toleration) bool {
 }
 
 // AddEphemeralContainer adds an ephemeral container to a Pod. Errors have kubectl's text.
-func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.EphemeralContainer) error {
+func (s *Server) AddEphemeralContainer(by Actor, pod kube.Ref, container corev1.EphemeralContainer) error {
 	object, err := s.Live(pod)
 	if err != nil {
 		return fmt.Errorf("Error from server (NotFound): %w", err) //nolint:staticcheck // kubectl's words
@@ -134,7 +136,7 @@ func (s *Server) AddEphemeralContainer(by Actor, pod Ref, container corev1.Ephem
 	changed := object.DeepCopy()
 	spec := changed.Object["spec"].(map[string]any)
 	list, _ := spec["ephemeralContainers"].([]any)
-	spec["ephemeralContainers"] = append(list, Encode(&container).Object)
+	spec["ephemeralContainers"] = append(list, kube.Encode(&container).Object)
 	changed.SetGeneration(object.GetGeneration() + 1)
 	s.Replace(by, changed)
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -197,7 +199,7 @@ func (a *admission) heldNodePorts() map[int32]bool {
 	held := map[int32]bool{}
 	for _, object := range a.server.List("v1", "Service") {
 		var other corev1.Service
-		if RefOf(object) != a.ref && Decode(object, &other) == nil {
+		if kube.RefOf(object) != a.ref && kube.Decode(object, &other) == nil {
 			for _, port := range portsOf(&other.Spec) {
 				held[port] = port != 0
 			}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -23,7 +25,7 @@ type Kind struct {
 	generation bool // its spec changes are counted in metadata.generation
 	// admit returns the object as it is stored. A kind with neither admit nor a
 	// definition is stored as it is written.
-	admit func(a *admission, object, old Object) (Object, error)
+	admit func(a *admission, object, old kube.Object) (kube.Object, error)
 	// definition returns the schema of a custom resource. It may be nil.
 	definition func() (*crd.Schema, error)
 }

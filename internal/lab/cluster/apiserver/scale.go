@@ -3,6 +3,8 @@ package apiserver
 import (
 	"fmt"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -15,7 +17,7 @@ const scaler = "kube-controller-manager"
 
 // replicasOf returns the path of the number of replicas, or nil where a kind has no scale
 // subresource.
-func (s *Server) replicasOf(ref Ref) []string {
+func (s *Server) replicasOf(ref kube.Ref) []string {
 	for _, kind := range []metacontroller.Resource{metacontroller.Deployment, metacontroller.ReplicaSet, metacontroller.StatefulSet} {
 		if ref.Is(kind) {
 			return []string{"spec", "replicas"}
@@ -33,7 +35,7 @@ func (s *Server) replicasOf(ref Ref) []string {
 
 // Replicas returns the number of replicas in an object's scale subresource. The error is that of
 // the API server.
-func (s *Server) Replicas(ref Ref) (int32, error) {
+func (s *Server) Replicas(ref kube.Ref) (int32, error) {
 	object, err := s.Live(ref)
 	if err != nil {
 		return 0, err
@@ -51,7 +53,7 @@ func (s *Server) Replicas(ref Ref) (int32, error) {
 
 // SetReplicas writes the number of replicas through an object's scale subresource, as an
 // autoscaler does: the field is its own from then on.
-func (s *Server) SetReplicas(ref Ref, replicas int32) error {
+func (s *Server) SetReplicas(ref kube.Ref, replicas int32) error {
 	if _, err := s.Replicas(ref); err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (s *Server) SetReplicas(ref Ref, replicas int32) error {
 	for i := len(path) - 1; i >= 0; i-- {
 		fields = map[string]any{"f:" + path[i]: fields}
 	}
-	object := WithMetadata(s.Get(ref))
+	object := kube.WithMetadata(s.Get(ref))
 	object.Object["metadata"].(map[string]any)["managedFields"] = append(noted, map[string]any{
 		"manager": scaler, "operation": "Update", "subresource": "scale", "apiVersion": ref.APIVersion, "fieldsType": "FieldsV1", "fieldsV1": fields,
 	})
@@ -84,11 +86,11 @@ func (s *Server) SetReplicas(ref Ref, replicas int32) error {
 
 // scalers returns the entries in an object's managedFields of those who have scaled it, unless a
 // configuration that is applied takes the number from them.
-func (s *Server) scalers(object Object, desired *Configuration) (left []any) {
+func (s *Server) scalers(object kube.Object, desired *Configuration) (left []any) {
 	entries, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
 	for _, entry := range list {
-		if fields, _ := entry.(map[string]any); fields["manager"] == scaler && !desired.fields.Has(pathOf(s.replicasOf(RefOf(object)))) {
+		if fields, _ := entry.(map[string]any); fields["manager"] == scaler && !desired.fields.Has(pathOf(s.replicasOf(kube.RefOf(object)))) {
 			left = append(left, entry)
 		}
 	}
@@ -104,9 +106,9 @@ func pathOf(names []string) fieldpath.Path {
 }
 
 // TargetOf returns what a HorizontalPodAutoscaler scales.
-func TargetOf(autoscaler Object) Ref {
+func TargetOf(autoscaler kube.Object) kube.Ref {
 	target, _, _ := unstructured.NestedFieldNoCopy(autoscaler.Object, "spec", "scaleTargetRef")
 	fields, _ := target.(map[string]any)
 	text := func(name string) string { value, _ := fields[name].(string); return value }
-	return Ref{text("apiVersion"), text("kind"), autoscaler.GetNamespace(), text("name")}
+	return kube.Ref{APIVersion: text("apiVersion"), Kind: text("kind"), Namespace: autoscaler.GetNamespace(), Name: text("name")}
 }

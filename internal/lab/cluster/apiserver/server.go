@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
 
 // Actor is who writes, as reports say it.
@@ -23,9 +25,9 @@ type Write struct {
 	// By is who wrote.
 	By Actor
 	// Ref names the object.
-	Ref Ref
+	Ref kube.Ref
 	// Before is nil for a new object, and After for a deleted one.
-	Before, After Object
+	Before, After kube.Object
 
 	stored *stored // After
 }
@@ -85,7 +87,7 @@ func (s *Server) Version() int64 { return s.version }
 func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell) }
 
 // Latest returns an object as a new watch delivers it: as a write without an actor.
-func (s *Server) Latest(ref Ref) Write {
+func (s *Server) Latest(ref kube.Ref) Write {
 	return Write{Ref: ref, After: s.Get(ref), stored: s.objects[ref]}
 }
 
@@ -107,7 +109,7 @@ func (s *Server) overflow(format string, args ...any) error {
 }
 
 // HasRoomFor reports whether there is room for the Pods of a workload.
-func (s *Server) HasRoomFor(ref Ref, pods int32) bool {
+func (s *Server) HasRoomFor(ref kube.Ref, pods int32) bool {
 	if pods > maxObjects {
 		_ = s.overflow("%s wants %d Pods, and there is room for %d objects", ref, pods, maxObjects) // it is checked after every step
 	}

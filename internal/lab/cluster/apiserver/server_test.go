@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +39,7 @@ func deployment(image string, replicas any) map[string]any {
 }
 
 // text returns an object's field as JSON, and "null" for none.
-func text(t testing.TB, object Object, path ...string) string {
+func text(t testing.TB, object kube.Object, path ...string) string {
 	t.Helper()
 	value, _, err := unstructured.NestedFieldNoCopy(object.Object, path...)
 	require.NoError(t, err)
@@ -47,13 +49,13 @@ func text(t testing.TB, object Object, path ...string) string {
 }
 
 // put creates or updates an object in a server.
-func put(t testing.TB, s *Server, content map[string]any) (Object, error) {
+func put(t testing.TB, s *Server, content map[string]any) (kube.Object, error) {
 	t.Helper()
 	object := &unstructured.Unstructured{Object: content}
 	if object.GetNamespace() == "" {
 		object.SetNamespace("default")
 	}
-	if s.Get(RefOf(object)) != nil {
+	if s.Get(kube.RefOf(object)) != nil {
 		return s.Update(ByUser, object)
 	}
 	return s.Create(ByUser, object)
@@ -70,7 +72,7 @@ func TestGenerationCountsChangesOfTheSpec(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, version, d.GetResourceVersion(), "a write of what is there already is no change")
 
-	d, err = s.UpdateStatus(ByKubernetes, RefOf(d), map[string]any{"replicas": int64(1)})
+	d, err = s.UpdateStatus(ByKubernetes, kube.RefOf(d), map[string]any{"replicas": int64(1)})
 	require.NoError(t, err)
 	require.EqualValues(t, 1, d.GetGeneration())
 	require.NotEqual(t, version, d.GetResourceVersion())
@@ -103,19 +105,19 @@ func TestDeletionWaitsForFinalizersAndForRunningPods(t *testing.T) {
 	held["metadata"].(map[string]any)["finalizers"] = []any{"example.com/hold"}
 	c, err := put(t, s, held)
 	require.NoError(t, err)
-	require.NoError(t, s.Delete(ByUser, RefOf(c), c.GetUID()))
-	c = s.Get(RefOf(c))
+	require.NoError(t, s.Delete(ByUser, kube.RefOf(c), c.GetUID()))
+	c = s.Get(kube.RefOf(c))
 	require.NotNil(t, c.GetDeletionTimestamp())
 	released := c.DeepCopy()
 	released.SetFinalizers(nil)
 	_, err = s.Update(ByUser, released)
 	require.NoError(t, err)
-	require.Nil(t, s.Get(RefOf(c)))
+	require.Nil(t, s.Get(kube.RefOf(c)))
 
 	p, err := put(t, s, parse(t, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: "x:1"}]}}`))
 	require.NoError(t, err)
-	require.NoError(t, s.Delete(ByUser, RefOf(p), ""))
-	require.Nil(t, s.Get(RefOf(p)), "nobody has to stop a Pod without a node")
+	require.NoError(t, s.Delete(ByUser, kube.RefOf(p), ""))
+	require.Nil(t, s.Get(kube.RefOf(p)), "nobody has to stop a Pod without a node")
 }
 
 func TestRefusals(t *testing.T) {
@@ -185,7 +187,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // nodePortsOf returns the node ports that a Service holds.
-func nodePortsOf(object Object) []int64 {
+func nodePortsOf(object kube.Object) []int64 {
 	var held []int64
 	ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
 	for _, port := range ports {
@@ -301,7 +303,7 @@ func TestServerSideApplyKeepsWhatOthersHaveSet(t *testing.T) {
 
 	_, err = s.Apply(&Configuration{Object: first})
 	require.NoError(t, err)
-	scaled := s.Get(RefOf(first)).DeepCopy()
+	scaled := s.Get(kube.RefOf(first)).DeepCopy()
 	require.NoError(t, unstructured.SetNestedField(scaled.Object, int64(7), "spec", "replicas"))
 	_, err = s.Update(ByUser, scaled)
 	require.NoError(t, err)
@@ -325,7 +327,7 @@ func TestTolerationsOfAPod(t *testing.T) {
 	}
 	made, err := put(t, s, pod())
 	require.NoError(t, err)
-	change := func(tolerations ...any) (Object, error) {
+	change := func(tolerations ...any) (kube.Object, error) {
 		changed := made.DeepCopy()
 		changed.SetResourceVersion("")
 		require.NoError(t, unstructured.SetNestedSlice(changed.Object, tolerations, "spec", "tolerations"))

@@ -4,13 +4,15 @@ import (
 	"encoding/json"
 	"maps"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // stored is a version of an object. It is replaced and never modified.
 type stored struct {
-	object    Object
+	object    kube.Object
 	rest      *encoded // all but metadata and status, which is shared by versions
 	json      json.RawMessage
 	mergeable *typed.TypedValue // for server-side apply, once it was needed
@@ -27,11 +29,11 @@ type encoded struct {
 }
 
 // newStored returns a version of an object that follows another one, or nil.
-func newStored(object Object, former *stored) *stored {
+func newStored(object kube.Object, former *stored) *stored {
 	rest := maps.Clone(object.Object)
 	delete(rest, "metadata")
 	delete(rest, "status")
-	if former != nil && equalMaps(rest, former.rest.members) {
+	if former != nil && kube.EqualMaps(rest, former.rest.members) {
 		return &stored{object: object, rest: former.rest}
 	}
 	return &stored{object: object, rest: &encoded{members: rest}}

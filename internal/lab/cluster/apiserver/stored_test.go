@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -20,7 +22,7 @@ func TestObjectsAreStoredAsARealServerDoes(t *testing.T) {
 	for _, document := range documents {
 		pair := parse(t, document)
 		written := &unstructured.Unstructured{Object: pair["written"].(map[string]any)}
-		t.Run(RefOf(written).String(), func(t *testing.T) {
+		t.Run(kube.RefOf(written).String(), func(t *testing.T) {
 			s := emptyServer()
 			s.uids = 1 // the recorded uid is the second
 			stored, err := put(t, s, written.Object)
@@ -31,7 +33,7 @@ func TestObjectsAreStoredAsARealServerDoes(t *testing.T) {
 }
 
 // withoutVersion leaves out what depends on when an object is stored.
-func withoutVersion(object Object) map[string]any {
+func withoutVersion(object kube.Object) map[string]any {
 	content := object.DeepCopy().Object
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp"} {
 		delete(content["metadata"].(map[string]any), field)

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // Create stores a new object. Errors are those of the API server.
-func (s *Server) Create(by Actor, object Object) (Object, error) {
+func (s *Server) Create(by Actor, object kube.Object) (kube.Object, error) {
 	kind := s.Kind(object.GetAPIVersion(), object.GetKind())
 	object = own(kind, object)
 	if kind.IsCluster {
@@ -19,7 +21,7 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 	} else if object.GetNamespace() == "" {
 		object.SetNamespace(metav1.NamespaceDefault)
 	}
-	ref := RefOf(object)
+	ref := kube.RefOf(object)
 	if s.objects[ref] != nil {
 		return nil, apierrors.NewAlreadyExists(kind.GroupResource(), ref.Name)
 	}
@@ -48,15 +50,15 @@ func (s *Server) Create(by Actor, object Object) (Object, error) {
 
 // own returns a copy of an object that may be changed: the schema of a custom resource changes
 // it everywhere, and all others change metadata only, or make a new object.
-func own(kind Kind, object Object) Object {
+func own(kind Kind, object kube.Object) kube.Object {
 	if kind.definition != nil {
 		return object.DeepCopy()
 	}
-	return WithMetadata(object)
+	return kube.WithMetadata(object)
 }
 
 // Live returns an object, or the error of the API server that there is none.
-func (s *Server) Live(ref Ref) (Object, error) {
+func (s *Server) Live(ref kube.Ref) (kube.Object, error) {
 	if object := s.Get(ref); object != nil {
 		return object, nil
 	}
@@ -65,8 +67,8 @@ func (s *Server) Live(ref Ref) (Object, error) {
 
 // Update replaces an object except for its status and the metadata that the
 // server sets. An old resource version is a conflict.
-func (s *Server) Update(by Actor, object Object) (Object, error) {
-	ref := RefOf(object)
+func (s *Server) Update(by Actor, object kube.Object) (kube.Object, error) {
+	ref := kube.RefOf(object)
 	kind := s.Kind(ref.APIVersion, ref.Kind)
 	old, err := s.Live(ref)
 	if err != nil {
@@ -82,19 +84,19 @@ func (s *Server) Update(by Actor, object Object) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind.generation && !SameBut(object, old, "metadata", "status") {
+	if kind.generation && !kube.SameBut(object, old, "metadata", "status") {
 		object.SetGeneration(old.GetGeneration() + 1)
 	}
 	return s.replace(by, ref, object, old), nil
 }
 
 // UpdateStatus replaces an object's status.
-func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object, error) {
+func (s *Server) UpdateStatus(by Actor, ref kube.Ref, status map[string]any) (kube.Object, error) {
 	old, err := s.Live(ref)
 	if err != nil {
 		return nil, err
 	}
-	object := shallow(old)
+	object := kube.Shallow(old)
 	object.Object["status"] = status
 	object, err = s.admitStatus(s.Kind(ref.APIVersion, ref.Kind), object, old)
 	if err != nil {
@@ -104,19 +106,19 @@ func (s *Server) UpdateStatus(by Actor, ref Ref, status map[string]any) (Object,
 }
 
 // Report replaces the status of an object that exists.
-func (s *Server) Report(by Actor, ref Ref, status any) {
+func (s *Server) Report(by Actor, ref kube.Ref, status any) {
 	if s.Get(ref) == nil {
 		return
 	}
-	if _, err := s.UpdateStatus(by, ref, Encode(status).Object); err != nil {
+	if _, err := s.UpdateStatus(by, ref, kube.Encode(status).Object); err != nil {
 		panic(err) // it existed a moment ago
 	}
 }
 
 // Replace stores a new version of an object without defaults and rules, as the subresources that
 // built-in controllers use. It returns nil if the object does not exist.
-func (s *Server) Replace(by Actor, object Object) Object {
-	ref := RefOf(object)
+func (s *Server) Replace(by Actor, object kube.Object) kube.Object {
+	ref := kube.RefOf(object)
 	old := s.Get(ref)
 	if old == nil {
 		return nil
@@ -124,12 +126,12 @@ func (s *Server) Replace(by Actor, object Object) Object {
 	return s.replace(by, ref, object, old)
 }
 
-func (s *Server) replace(by Actor, ref Ref, object, old Object) Object {
+func (s *Server) replace(by Actor, ref kube.Ref, object, old kube.Object) kube.Object {
 	if old.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && !isGraceful(object) {
 		s.Remove(by, ref)
 		return object
 	}
-	if Equal(object.Object, old.Object) {
+	if kube.Equal(object.Object, old.Object) {
 		return old
 	}
 	s.put(by, ref, object, old)
@@ -143,10 +145,10 @@ var cascades = map[string]string{
 
 // DeleteCascading deletes an object with kubectl's --cascade: with orphan and
 // foreground the owner is deleted last, with "" (background) first.
-func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
+func (s *Server) DeleteCascading(by Actor, ref kube.Ref, cascade string) error {
 	old := s.Get(ref)
 	if finalizer := cascades[cascade]; finalizer != "" && old != nil && old.GetDeletionTimestamp() == nil {
-		held := WithMetadata(old)
+		held := kube.WithMetadata(old)
 		held.SetFinalizers(append(held.GetFinalizers(), finalizer))
 		s.put(by, ref, held, old)
 	}
@@ -154,7 +156,7 @@ func (s *Server) DeleteCascading(by Actor, ref Ref, cascade string) error {
 }
 
 // Delete deletes an object. One with finalizers, and a Pod on a node, is only marked.
-func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
+func (s *Server) Delete(by Actor, ref kube.Ref, uid types.UID) error {
 	old, err := s.Live(ref)
 	switch {
 	case err != nil:
@@ -167,7 +169,7 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 		s.Remove(by, ref)
 		return nil
 	}
-	object := WithMetadata(old)
+	object := kube.WithMetadata(old)
 	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now())))
 	object.SetDeletionGracePeriodSeconds(new(int64))
 	if isGraceful(old) {
@@ -181,16 +183,16 @@ func (s *Server) Delete(by Actor, ref Ref, uid types.UID) error {
 }
 
 // Remove removes an object at once, as a kubelet does with a Pod that has ended.
-func (s *Server) Remove(by Actor, ref Ref) {
+func (s *Server) Remove(by Actor, ref kube.Ref) {
 	before := s.Get(ref)
 	s.remove(ref, before)
 	s.version++
 	s.notify(Write{By: by, Ref: ref, Before: before})
 }
 
-func (s *Server) put(by Actor, ref Ref, object, old Object) {
+func (s *Server) put(by Actor, ref kube.Ref, object, old kube.Object) {
 	s.version++
-	object = WithMetadata(object)
+	object = kube.WithMetadata(object)
 	object.Object["metadata"].(map[string]any)["resourceVersion"] = strconv.FormatInt(s.version, 10)
 	written := newStored(object, s.objects[ref])
 	if old != nil {

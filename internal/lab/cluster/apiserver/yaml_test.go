@@ -3,6 +3,8 @@ package apiserver
 import (
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
@@ -12,7 +14,7 @@ func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
 	encoded, err := yaml.YAMLToJSON([]byte(text))
 	require.NoError(t, err)
-	content, err := ParseJSON(encoded)
+	content, err := kube.ParseJSON(encoded)
 	require.NoError(t, err)
 	return content
 }

@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -16,7 +17,7 @@ type Asked struct {
 	New bool
 	// Desired is the child of the hook with what Metacontroller adds: the namespace, the label of
 	// the selector and the owner. It is the body of a server-side apply.
-	Desired apiserver.Object
+	Desired kube.Object
 }
 
 // Ask registers a function that is called for each child that Metacontroller sends by DynamicApply,
@@ -24,8 +25,8 @@ type Asked struct {
 func (m *Metacontroller) Ask(tell func(Asked) error) { m.asked = tell }
 
 // tellAsked calls that function. An adoption changes the owner only.
-func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
-	if m.asked == nil || m.parents[apiserver.RefOf(object)] != nil {
+func (m *Metacontroller) tellAsked(isNew bool, object kube.Object) error {
+	if m.asked == nil || m.parents[kube.RefOf(object)] != nil {
 		return nil
 	}
 	last, err := lastApplied(object)
@@ -38,17 +39,17 @@ func (m *Metacontroller) tellAsked(isNew bool, object apiserver.Object) error {
 }
 
 // Posted returns what Metacontroller sends to create a child by DynamicApply.
-func (a Asked) Posted() (apiserver.Object, error) {
+func (a Asked) Posted() (kube.Object, error) {
 	object := a.Desired.DeepCopy()
 	object.SetOwnerReferences(nil) // it is added when a child is created
 	text, err := json.Marshal(object.Object)
-	apiserver.SetAnnotation(object, metacontroller.LastAppliedAnnotation, string(text))
+	kube.SetAnnotation(object, metacontroller.LastAppliedAnnotation, string(text))
 	object.SetOwnerReferences(a.Desired.GetOwnerReferences())
 	return object, err
 }
 
 // Put returns what Metacontroller sends to update a live child by DynamicApply.
-func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
+func (a Asked) Put(live kube.Object) (kube.Object, error) {
 	object := a.Desired.DeepCopy()
 	object.SetOwnerReferences(nil)
 	text, err := json.Marshal(object.Object)
@@ -58,12 +59,12 @@ func (a Asked) Put(live apiserver.Object) (apiserver.Object, error) {
 	return mergeChild(live, nil, &desired{lastApplied: string(text), merged: object.Object})
 }
 
-func lastApplied(object apiserver.Object) (map[string]any, error) {
-	text := apiserver.Annotation(object, metacontroller.LastAppliedAnnotation)
+func lastApplied(object kube.Object) (map[string]any, error) {
+	text := kube.Annotation(object, metacontroller.LastAppliedAnnotation)
 	if text == "" {
 		return nil, nil
 	}
-	last, err := apiserver.ParseJSON([]byte(text))
+	last, err := kube.ParseJSON([]byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("can't unmarshal %q annotation: %w", metacontroller.LastAppliedAnnotation, err)
 	}

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,21 +18,21 @@ import (
 
 // manage deletes the observed children that are not desired, then creates and
 // updates the desired ones. A failure of one does not stop the others.
-func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []group, children []*desired) error {
-	wanted := map[apiserver.Ref]*desired{}
+func (m *Metacontroller) manage(p *Parent, object kube.Object, observed []group, children []*desired) error {
+	wanted := map[kube.Ref]*desired{}
 	for _, child := range children {
 		wanted[child.ref] = child // the last duplicate counts
 	}
-	live := map[apiserver.Ref]apiserver.Object{}
+	live := map[kube.Ref]kube.Object{}
 	var failures []error
 	for _, g := range observed {
 		for _, child := range g.objects {
-			ref := apiserver.RefOf(child)
+			ref := kube.RefOf(child)
 			live[ref] = child
 			if wanted[ref] != nil || child.GetDeletionTimestamp() != nil {
 				continue
 			}
-			_, err := m.send(false, func() (apiserver.Object, error) {
+			_, err := m.send(false, func() (kube.Object, error) {
 				return nil, m.server.Delete(apiserver.ByHook, ref, child.GetUID())
 			})
 			if err != nil && !apierrors.IsNotFound(err) {
@@ -39,7 +41,7 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 			delete(m.applied, ref)
 		}
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(wanted), apiserver.Ref.Compare) {
+	for _, ref := range slices.SortedFunc(maps.Keys(wanted), kube.Ref.Compare) {
 		if err := m.apply(p, object, live[ref], wanted[ref]); err != nil {
 			m.refused(Refusal{p.Ref, ref, err})
 			failures = append(failures, err)
@@ -51,7 +53,7 @@ func (m *Metacontroller) manage(p *Parent, object apiserver.Object, observed []g
 	return errors.Join(failures...)
 }
 
-func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *desired) error {
+func (m *Metacontroller) apply(p *Parent, object, live kube.Object, child *desired) error {
 	if live != nil && live.GetDeletionTimestamp() != nil {
 		return nil // it can only be created again when it is gone
 	}
@@ -61,7 +63,7 @@ func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *
 	if live == nil {
 		return m.create(p, object, child)
 	}
-	last := m.memory.applied[apiserver.Annotation(live, metacontroller.LastAppliedAnnotation)]
+	last := m.memory.applied[kube.Annotation(live, metacontroller.LastAppliedAnnotation)]
 	merged, err := mergeChild(live, last, child)
 	if err != nil {
 		return err
@@ -77,7 +79,7 @@ func (m *Metacontroller) apply(p *Parent, object, live apiserver.Object, child *
 }
 
 // create creates a child. If the name is taken, it silently gives up.
-func (m *Metacontroller) create(p *Parent, object apiserver.Object, child *desired) error {
+func (m *Metacontroller) create(p *Parent, object kube.Object, child *desired) error {
 	err := m.sendCreate(child.created(object))
 	if apierrors.IsAlreadyExists(err) {
 		m.refused(Refusal{p.Ref, child.ref, err})
@@ -87,17 +89,17 @@ func (m *Metacontroller) create(p *Parent, object apiserver.Object, child *desir
 	return err
 }
 
-func mergeChild(live apiserver.Object, last map[string]any, child *desired) (_ apiserver.Object, err error) {
+func mergeChild(live kube.Object, last map[string]any, child *desired) (_ kube.Object, err error) {
 	if last == nil {
 		if last, err = lastApplied(live); err != nil {
 			return nil, err
 		}
 	}
 	content, _ := MergeObject(live.Object, last, child.merged)
-	merged := apiserver.WithMetadata(&unstructured.Unstructured{Object: content})
+	merged := kube.WithMetadata(&unstructured.Unstructured{Object: content})
 	apiserver.KeepServerSet(merged, live)
-	apiserver.SetAnnotation(merged, metacontroller.LastAppliedAnnotation, child.lastApplied)
-	if apiserver.Equal(merged.Object, live.Object) {
+	kube.SetAnnotation(merged, metacontroller.LastAppliedAnnotation, child.lastApplied)
+	if kube.Equal(merged.Object, live.Object) {
 		return live, nil
 	}
 	return merged, nil
@@ -114,7 +116,7 @@ type applyState struct {
 
 // stateOf returns the applyState of an object. The resource version only counts
 // for kinds without a generation.
-func stateOf(object apiserver.Object, desired string) applyState {
+func stateOf(object kube.Object, desired string) applyState {
 	state := applyState{desired: desired, uid: object.GetUID(), generation: object.GetGeneration()}
 	if state.generation == 0 {
 		state.version = object.GetResourceVersion()
@@ -122,7 +124,7 @@ func stateOf(object apiserver.Object, desired string) applyState {
 	return state
 }
 
-func (m *Metacontroller) applyOnServer(p *Parent, object, live apiserver.Object, child *desired) error {
+func (m *Metacontroller) applyOnServer(p *Parent, object, live kube.Object, child *desired) error {
 	body, err := child.body(object)
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func (m *Metacontroller) applyOnServer(p *Parent, object, live apiserver.Object,
 			return nil
 		}
 	}
-	patched, err := m.send(false, func() (apiserver.Object, error) { return m.server.Apply(body) })
+	patched, err := m.send(false, func() (kube.Object, error) { return m.server.Apply(body) })
 	if apierrors.IsConflict(err) {
 		return nil
 	}
@@ -151,7 +153,7 @@ func (m *Metacontroller) applyOnServer(p *Parent, object, live apiserver.Object,
 // Requests returns the number of writes to the API server.
 func (m *Metacontroller) Requests() int { return m.requests }
 
-func (m *Metacontroller) send(isStatus bool, do func() (apiserver.Object, error)) (written apiserver.Object, err error) {
+func (m *Metacontroller) send(isStatus bool, do func() (kube.Object, error)) (written kube.Object, err error) {
 	m.requests++
 	if m.syncFault == nil {
 		return do()
@@ -160,8 +162,8 @@ func (m *Metacontroller) send(isStatus bool, do func() (apiserver.Object, error)
 	return written, err
 }
 
-func (m *Metacontroller) sendCreate(child apiserver.Object) error {
-	_, err := m.send(false, func() (apiserver.Object, error) {
+func (m *Metacontroller) sendCreate(child kube.Object) error {
+	_, err := m.send(false, func() (kube.Object, error) {
 		if err := m.tellAsked(true, child); err != nil {
 			return nil, err
 		}
@@ -170,8 +172,8 @@ func (m *Metacontroller) sendCreate(child apiserver.Object) error {
 	return err
 }
 
-func (m *Metacontroller) sendUpdate(object apiserver.Object) (apiserver.Object, error) {
-	return m.send(false, func() (apiserver.Object, error) {
+func (m *Metacontroller) sendUpdate(object kube.Object) (kube.Object, error) {
+	return m.send(false, func() (kube.Object, error) {
 		if err := m.tellAsked(false, object); err != nil {
 			return nil, err
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
@@ -39,7 +41,7 @@ type Options struct {
 	// Memory is shared by simulations of the same operators.
 	Memory *Memory
 	// Failed is called for each sync that fails with a new error.
-	Failed func(parent apiserver.Ref, reason string)
+	Failed func(parent kube.Ref, reason string)
 }
 
 // Metacontroller watches, claims, calls the hooks and applies, for all operators.
@@ -56,9 +58,9 @@ type Metacontroller struct {
 	syncFault *syncFault
 	asked     func(Asked) error
 
-	parents  map[apiserver.Ref]*Parent
+	parents  map[kube.Ref]*Parent
 	byUID    map[types.UID]*Parent
-	applied  map[apiserver.Ref]applyState // the state of server-side apply
+	applied  map[kube.Ref]applyState // the state of server-side apply
 	memory   *Memory
 	requests int // writes to the API server
 	answered func(Answer)
@@ -70,8 +72,8 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 	m := &Metacontroller{
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(Answer) {}, refused: func(Refusal) {},
-		parents: map[apiserver.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
-		applied: map[apiserver.Ref]applyState{}, memory: options.Memory,
+		parents: map[kube.Ref]*Parent{}, byUID: map[types.UID]*Parent{},
+		applied: map[kube.Ref]applyState{}, memory: options.Memory,
 	}
 	if options.Late {
 		m.watchLate()
@@ -85,7 +87,7 @@ func New(server *apiserver.Server, options Options) *Metacontroller {
 // Parent is Metacontroller's state of a custom resource.
 type Parent struct {
 	// Ref names it.
-	Ref apiserver.Ref
+	Ref kube.Ref
 	// Calls counts the calls of its hooks.
 	Calls int
 	// Failure is why its last sync failed, or empty.
@@ -136,12 +138,12 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 		}
 	}
 	// If the owner of a child changes, only the new owner is queued, unless the old one selects it.
-	if object := cmp.Or(c.After, c.Before); apiserver.ControllerUID(object) != "" {
-		m.byUID[apiserver.ControllerUID(object)].queue()
+	if object := cmp.Or(c.After, c.Before); kube.ControllerUID(object) != "" {
+		m.byUID[kube.ControllerUID(object)].queue()
 	} else {
-		m.byUID[types.UID(apiserver.Label(object, SelectorLabel))].queue()
+		m.byUID[types.UID(kube.Label(object, SelectorLabel))].queue()
 	}
-	for _, object := range []apiserver.Object{c.Before, c.After} {
+	for _, object := range []kube.Object{c.Before, c.After} {
 		for _, p := range m.parents {
 			if object != nil && !p.queued && m.selects(p, object) {
 				p.queue()
@@ -180,7 +182,7 @@ func onlyStatus(c apiserver.Write) bool {
 	}
 	before, _ := c.Before.Object["metadata"].(map[string]any)
 	after, _ := c.After.Object["metadata"].(map[string]any)
-	return apiserver.Equal(before["labels"], after["labels"]) && apiserver.Equal(before["annotations"], after["annotations"])
+	return kube.Equal(before["labels"], after["labels"]) && kube.Equal(before["annotations"], after["annotations"])
 }
 
 // queue queues a sync; a nil parent is ignored.
@@ -261,7 +263,7 @@ func (m *Metacontroller) IsBusy() bool {
 	return len(m.pending) > 0 || slices.ContainsFunc(m.Parents(), func(p *Parent) bool { return p.queued })
 }
 
-func (p *Parent) updateMethod(ref apiserver.Ref) metacontroller.UpdateMethod {
+func (p *Parent) updateMethod(ref kube.Ref) metacontroller.UpdateMethod {
 	for _, child := range p.controller.Children {
 		if child.APIVersion == ref.APIVersion && child.Kind == ref.Kind {
 			return child.Update

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -44,7 +46,7 @@ func (m *Memory) Forget() {
 }
 
 type answered struct {
-	owner apiserver.Ref
+	owner kube.Ref
 	uid   types.UID
 	text  string
 }
@@ -52,8 +54,8 @@ type answered struct {
 // desired is a child of an answer with what Metacontroller adds. It is never
 // modified: an equal text is the same child.
 type desired struct {
-	ref    apiserver.Ref
-	object apiserver.Object
+	ref    kube.Ref
+	object kube.Object
 	// refused says why its labels are refused.
 	refused error
 	// lastApplied is the annotation, merged the object that is merged into a live one.
@@ -64,8 +66,8 @@ type desired struct {
 	text    string
 }
 
-func (m *Metacontroller) child(text json.RawMessage, parent apiserver.Object) (*desired, error) {
-	owner, uid := apiserver.RefOf(parent), parent.GetUID()
+func (m *Metacontroller) child(text json.RawMessage, parent kube.Object) (*desired, error) {
+	owner, uid := kube.RefOf(parent), parent.GetUID()
 	if known := m.memory.desired[answered{owner, uid, string(text)}]; known != nil {
 		return known, nil
 	}
@@ -79,7 +81,7 @@ func (m *Metacontroller) child(text json.RawMessage, parent apiserver.Object) (*
 	if object.GetNamespace() == "" && !m.server.Kind(object.GetAPIVersion(), object.GetKind()).IsCluster {
 		object.SetNamespace(owner.Namespace)
 	}
-	d := &desired{ref: apiserver.RefOf(object), object: object}
+	d := &desired{ref: kube.RefOf(object), object: object}
 	d.refused = label(object, uid)
 	last, err := json.Marshal(object.Object)
 	if err != nil {
@@ -99,29 +101,29 @@ func (m *Metacontroller) child(text json.RawMessage, parent apiserver.Object) (*
 	return d, nil
 }
 
-func label(child apiserver.Object, owner types.UID) error {
+func label(child kube.Object, owner types.UID) error {
 	written, _, err := unstructured.NestedStringMap(child.Object, "metadata", "labels")
 	if err != nil {
-		return fmt.Errorf("invalid labels on desired child %s: %w", apiserver.RefOf(child), err)
+		return fmt.Errorf("invalid labels on desired child %s: %w", kube.RefOf(child), err)
 	}
 	switch written[SelectorLabel] {
 	case "":
 		child.SetLabels(labels.Merge(written, labels.Set{SelectorLabel: string(owner)}))
 	case string(owner):
 	default:
-		return fmt.Errorf("labels on desired child %s don't match parent selector", apiserver.RefOf(child))
+		return fmt.Errorf("labels on desired child %s don't match parent selector", kube.RefOf(child))
 	}
 	return nil
 }
 
-func (d *desired) created(parent apiserver.Object) apiserver.Object {
-	child := apiserver.WithMetadata(d.object)
-	apiserver.SetAnnotation(child, metacontroller.LastAppliedAnnotation, d.lastApplied)
+func (d *desired) created(parent kube.Object) kube.Object {
+	child := kube.WithMetadata(d.object)
+	kube.SetAnnotation(child, metacontroller.LastAppliedAnnotation, d.lastApplied)
 	claim(child, parent)
 	return child
 }
 
-func (d *desired) body(parent apiserver.Object) (*apiserver.Configuration, error) {
+func (d *desired) body(parent kube.Object) (*apiserver.Configuration, error) {
 	if d.applied != nil {
 		return d.applied, nil
 	}
@@ -136,9 +138,9 @@ func (d *desired) body(parent apiserver.Object) (*apiserver.Configuration, error
 	return d.applied, nil
 }
 
-func claim(child, parent apiserver.Object) {
+func claim(child, parent kube.Object) {
 	owners := child.GetOwnerReferences()
-	if !apiserver.IsOwnedBy(child, parent) {
+	if !kube.IsOwnedBy(child, parent) {
 		child.SetOwnerReferences(append(owners, *metav1.NewControllerRef(parent, parent.GroupVersionKind())))
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // Fault is a fault in one sync. The zero value is none.
@@ -85,7 +85,7 @@ func IsInjected(err error) bool { return errors.Is(err, errInjected) }
 
 // Sync syncs a custom resource in Metacontroller's cache, with a fault. It
 // reports whether there is one, and whether the fault has struck: a sync may write less.
-func (m *Metacontroller) Sync(parent apiserver.Ref, what Fault) (synced, struck bool) {
+func (m *Metacontroller) Sync(parent kube.Ref, what Fault) (synced, struck bool) {
 	p := m.parents[parent]
 	if p == nil || m.cache.Get(parent) == nil {
 		return false, false

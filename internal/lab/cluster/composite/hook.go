@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -35,11 +37,11 @@ type rules struct {
 
 type group struct {
 	kind    apiserver.Kind
-	objects []apiserver.Object
+	objects []kube.Object
 }
 
 // requestBody returns the body of a request. Without groups it is that of a customize hook.
-func (m *Metacontroller) requestBody(p *Parent, object apiserver.Object, children, related []group, finalizing bool) []byte {
+func (m *Metacontroller) requestBody(p *Parent, object kube.Object, children, related []group, finalizing bool) []byte {
 	var b bytes.Buffer
 	b.Grow(p.requested + p.requested/8)
 	b.WriteString(`{"controller":`)
@@ -73,7 +75,7 @@ func (m *Metacontroller) writeGroups(b *bytes.Buffer, groups []group) {
 			if j > 0 {
 				b.WriteByte(',')
 			}
-			ref := apiserver.RefOf(object)
+			ref := kube.RefOf(object)
 			key := ref.Key()
 			if m.options.HookVersion == "v1" {
 				key = ref.Name

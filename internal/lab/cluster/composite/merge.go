@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/applied"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
-
-// mergeKeys are the members by which Metacontroller recognizes lists that are
-// maps. The first one that all items have is the key.
-var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "ip", "path"}
 
 // mergeValue returns a merged value, and whether it is another one than the live one.
 func mergeValue(live, last, desired any) (any, bool) {
@@ -23,7 +20,7 @@ func mergeValue(live, last, desired any) (any, bool) {
 		desired, _ := desired.([]any)
 		return mergeList(live, last, desired)
 	default:
-		return desired, !apiserver.Equal(live, desired)
+		return desired, !kube.Equal(live, desired)
 	}
 }
 
@@ -62,7 +59,7 @@ func MergeObject(live, last, desired map[string]any) (merged map[string]any, cha
 func mergeList(live, last, desired []any) (any, bool) {
 	key := MergeKey(live, last, desired)
 	if key == "" {
-		return desired, !apiserver.Equal(live, desired)
+		return desired, !kube.Equal(live, desired)
 	}
 	items, changed := MergeObject(ItemsByKey(key, live), ItemsByKey(key, last), ItemsByKey(key, desired))
 	if !changed && len(items) == len(live) {
@@ -88,7 +85,7 @@ func mergeList(live, last, desired []any) (any, bool) {
 
 // MergeKey returns the member by which Metacontroller matches the items of lists, or "".
 func MergeKey(lists ...[]any) string {
-	for _, key := range mergeKeys {
+	for _, key := range applied.MergeKeys {
 		common, count := true, 0
 		for _, list := range lists {
 			for _, item := range list {

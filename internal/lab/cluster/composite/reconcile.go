@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -18,7 +20,7 @@ func (m *Metacontroller) finalizerOf(c *metacontroller.Controller) string {
 
 // reconcile is one sync of a live parent. After an error of a hook neither
 // children nor status change.
-func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
+func (m *Metacontroller) reconcile(p *Parent, object kube.Object) error {
 	object, err := m.syncFinalizer(p, object)
 	if err != nil {
 		return fmt.Errorf("can't sync finalizer: %w", err)
@@ -63,7 +65,7 @@ func (m *Metacontroller) reconcile(p *Parent, object apiserver.Object) error {
 	return failure
 }
 
-func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, related []group) (*response, []*desired, error) {
+func (m *Metacontroller) ask(p *Parent, object kube.Object, observed, related []group) (*response, []*desired, error) {
 	hook, finalizing := metacontroller.SyncHook, false
 	if p.controller.OrderedTeardown && object.GetDeletionTimestamp() != nil {
 		hook, finalizing = metacontroller.FinalizeHook, true
@@ -89,7 +91,7 @@ func (m *Metacontroller) ask(p *Parent, object apiserver.Object, observed, relat
 	return &answer, children, nil
 }
 
-func (m *Metacontroller) childrenOf(answer *response, parent apiserver.Object) ([]*desired, error) {
+func (m *Metacontroller) childrenOf(answer *response, parent kube.Object) ([]*desired, error) {
 	children := make([]*desired, len(answer.Children))
 	for i, text := range answer.Children {
 		var err error
@@ -102,7 +104,7 @@ func (m *Metacontroller) childrenOf(answer *response, parent apiserver.Object) (
 
 // syncFinalizer adds the finalizer if the operator declares one. A parent that
 // is being deleted gets none.
-func (m *Metacontroller) syncFinalizer(p *Parent, object apiserver.Object) (apiserver.Object, error) {
+func (m *Metacontroller) syncFinalizer(p *Parent, object kube.Object) (kube.Object, error) {
 	has := slices.Contains(object.GetFinalizers(), m.finalizerOf(p.controller))
 	if has == p.controller.OrderedTeardown || !has && object.GetDeletionTimestamp() != nil {
 		return object, nil
@@ -110,7 +112,7 @@ func (m *Metacontroller) syncFinalizer(p *Parent, object apiserver.Object) (apis
 	return m.setFinalizer(p, object, p.controller.OrderedTeardown)
 }
 
-func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted bool) (apiserver.Object, error) {
+func (m *Metacontroller) setFinalizer(p *Parent, object kube.Object, wanted bool) (kube.Object, error) {
 	name := m.finalizerOf(p.controller)
 	if slices.Contains(object.GetFinalizers(), name) == wanted {
 		return object, nil
@@ -119,7 +121,7 @@ func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted
 	if err != nil || slices.Contains(live.GetFinalizers(), name) == wanted {
 		return live, err
 	}
-	successor := apiserver.WithMetadata(live)
+	successor := kube.WithMetadata(live)
 	finalizers := slices.DeleteFunc(successor.GetFinalizers(), func(other string) bool { return other == name })
 	if wanted {
 		finalizers = append(finalizers, name)
@@ -133,7 +135,7 @@ func (m *Metacontroller) setFinalizer(p *Parent, object apiserver.Object, wanted
 
 // isManaged reports whether the parent's children are managed: while it lives,
 // and while its own finalizer is set.
-func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
+func (m *Metacontroller) isManaged(p *Parent, object kube.Object) bool {
 	if object.GetDeletionTimestamp() == nil {
 		return true
 	}
@@ -143,7 +145,7 @@ func (m *Metacontroller) isManaged(p *Parent, object apiserver.Object) bool {
 		!slices.Contains(finalizers, metav1.FinalizerOrphanDependents)
 }
 
-func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]any) error {
+func (m *Metacontroller) writeStatus(object kube.Object, status map[string]any) error {
 	live, err := m.lookUp(object)
 	if err != nil {
 		return err
@@ -152,11 +154,11 @@ func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]
 		status = map[string]any{}
 	}
 	status["observedGeneration"] = object.GetGeneration()
-	if old, _ := live.Object["status"].(map[string]any); old != nil && apiserver.Equal(old, status) {
+	if old, _ := live.Object["status"].(map[string]any); old != nil && kube.Equal(old, status) {
 		return nil
 	}
-	_, err = m.send(true, func() (apiserver.Object, error) {
-		return m.server.UpdateStatus(apiserver.ByHook, apiserver.RefOf(object), status)
+	_, err = m.send(true, func() (kube.Object, error) {
+		return m.server.UpdateStatus(apiserver.ByHook, kube.RefOf(object), status)
 	})
 	return err
 }
@@ -164,15 +166,15 @@ func (m *Metacontroller) writeStatus(object apiserver.Object, status map[string]
 // Answer is the answer of a sync or finalize hook.
 type Answer struct {
 	// Parent is the custom resource.
-	Parent apiserver.Ref
+	Parent kube.Ref
 	// Children are the children in the answer, in order.
-	Children []apiserver.Ref
+	Children []kube.Ref
 }
 
 // Refusal is a child that could not be created or updated.
 type Refusal struct {
 	// Parent is the custom resource, Child the refused child.
-	Parent, Child apiserver.Ref
+	Parent, Child kube.Ref
 	// Err is the API server's error.
 	Err error
 }
@@ -190,7 +192,7 @@ func (m *Metacontroller) Watch(answer func(Answer), refusal func(Refusal)) {
 
 // Resync syncs a custom resource once more, as it is in the API server, without
 // changing counters and timers. It returns the hook's answer.
-func (m *Metacontroller) Resync(parent apiserver.Ref) ([]byte, error) {
+func (m *Metacontroller) Resync(parent kube.Ref) ([]byte, error) {
 	p := m.parents[parent]
 	calls, due, idle := p.Calls, p.due, p.idle
 	defer func() { p.Calls, p.due, p.idle = calls, due, idle }()
@@ -206,7 +208,7 @@ func (m *Metacontroller) Retry() {
 }
 
 // Selects reports whether the customize hook of a custom resource has selected an object.
-func (m *Metacontroller) Selects(parent apiserver.Ref, object apiserver.Object) bool {
+func (m *Metacontroller) Selects(parent kube.Ref, object kube.Object) bool {
 	p := m.parents[parent]
 	return p != nil && m.selects(p, object)
 }

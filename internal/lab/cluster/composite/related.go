@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,7 +24,7 @@ type selection struct {
 
 // related returns the objects that the parent's customize hook selects. It is
 // called once for each generation of the parent.
-func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, error) {
+func (m *Metacontroller) related(p *Parent, object kube.Object) ([]group, error) {
 	if !slices.Contains(p.controller.Hooks(), metacontroller.CustomizeHook) {
 		return []group{}, nil
 	}
@@ -54,22 +56,22 @@ func (m *Metacontroller) related(p *Parent, object apiserver.Object) ([]group, e
 	return groups, nil
 }
 
-func addMatches(groups []group, k apiserver.Kind, objects []apiserver.Object, match func(apiserver.Object) bool) []group {
+func addMatches(groups []group, k apiserver.Kind, objects []kube.Object, match func(kube.Object) bool) []group {
 	i := slices.IndexFunc(groups, func(g group) bool { return g.kind.Key() == k.Key() })
 	if i < 0 {
 		i = len(groups)
 		groups = append(groups, group{kind: k})
 	}
-	known := map[apiserver.Ref]bool{}
+	known := map[kube.Ref]bool{}
 	for _, object := range groups[i].objects {
-		known[apiserver.RefOf(object)] = true
+		known[kube.RefOf(object)] = true
 	}
 	for _, object := range objects {
-		if match(object) && !known[apiserver.RefOf(object)] {
+		if match(object) && !known[kube.RefOf(object)] {
 			groups[i].objects = append(groups[i].objects, object)
 		}
 	}
-	slices.SortFunc(groups[i].objects, func(a, b apiserver.Object) int { return apiserver.RefOf(a).Compare(apiserver.RefOf(b)) })
+	slices.SortFunc(groups[i].objects, func(a, b kube.Object) int { return kube.RefOf(a).Compare(kube.RefOf(b)) })
 	return groups
 }
 
@@ -81,7 +83,7 @@ func (m *Metacontroller) within(p *Parent) string {
 	return ""
 }
 
-func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func(apiserver.Object) bool, error) {
+func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func(kube.Object) bool, error) {
 	if len(rule.Names) > 0 && (rule.LabelSelector != nil || rule.NamespaceSelector != nil) {
 		return nil, fmt.Errorf("related rule cannot have both names and labelSelector/namespaceSelector specified")
 	}
@@ -103,10 +105,10 @@ func (m *Metacontroller) matcher(rule *metacontroller.Rule, within string) (func
 		return nil, err
 	}
 	isOutside := func(namespace string) bool {
-		object := m.cache.Get(apiserver.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace})
+		object := m.cache.Get(kube.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace})
 		return rule.NamespaceSelector != nil && (object == nil || !namespaces.Matches(labels.Set(object.GetLabels())))
 	}
-	return func(object apiserver.Object) bool {
+	return func(object kube.Object) bool {
 		namespace := object.GetNamespace()
 		switch {
 		case rule.Namespace != "" && namespace != "" && namespace != rule.Namespace,
@@ -128,7 +130,7 @@ func selectorOf(wanted *metav1.LabelSelector) (labels.Selector, error) {
 
 // selects reports whether a parent's rules select an object. It is called for
 // every change of every object, so it must be cheap.
-func (m *Metacontroller) selects(p *Parent, object apiserver.Object) bool {
+func (m *Metacontroller) selects(p *Parent, object kube.Object) bool {
 	if p.selection == nil {
 		return false
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -67,10 +69,10 @@ func (m *Metacontroller) DeliverAll() {
 }
 
 // Heard returns an object as Metacontroller's cache has it, or nil.
-func (m *Metacontroller) Heard(ref apiserver.Ref) apiserver.Object { return m.cache.Get(ref) }
+func (m *Metacontroller) Heard(ref kube.Ref) kube.Object { return m.cache.Get(ref) }
 
 // Named returns the first object of a kind and name in Metacontroller's cache.
-func (m *Metacontroller) Named(kind, name string) (apiserver.Ref, bool) {
+func (m *Metacontroller) Named(kind, name string) (kube.Ref, bool) {
 	return m.cache.Named(kind, name)
 }
 
@@ -78,20 +80,20 @@ func (m *Metacontroller) Named(kind, name string) (apiserver.Ref, bool) {
 // between are never observed.
 func (m *Metacontroller) Relist(kind string) {
 	delete(m.pending, kind)
-	changed := map[apiserver.Ref]bool{}
+	changed := map[kube.Ref]bool{}
 	for _, object := range append(m.cache.Objects(), m.server.Objects()...) {
-		if ref := apiserver.RefOf(object); ref.Kind == kind && m.cache.Get(ref) != m.server.Get(ref) {
+		if ref := kube.RefOf(object); ref.Kind == kind && m.cache.Get(ref) != m.server.Get(ref) {
 			changed[ref] = true
 		}
 	}
-	for _, ref := range slices.SortedFunc(maps.Keys(changed), apiserver.Ref.Compare) {
+	for _, ref := range slices.SortedFunc(maps.Keys(changed), kube.Ref.Compare) {
 		m.hear(m.server.Latest(ref))
 	}
 }
 
 // Restart restarts Metacontroller: it lists everything, and loses its state.
 func (m *Metacontroller) Restart() {
-	m.applied = map[apiserver.Ref]applyState{}
+	m.applied = map[kube.Ref]applyState{}
 	for _, p := range m.parents {
 		p.selection, p.due, p.failures, p.queued, p.byTimer, p.idle = nil, time.Time{}, 0, false, false, 0
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 
@@ -17,13 +19,13 @@ const onTarget = 100
 
 // SetMetric sets what an autoscaler measures, in percent of its target value. Once it has scaled,
 // the load is spread, and the metric is on target again.
-func (b *Builtin) SetMetric(ref apiserver.Ref, percent int) {
+func (b *Builtin) SetMetric(ref kube.Ref, percent int) {
 	b.metrics[ref] = percent
 	b.enqueue(ref, b.steps)
 }
 
 // autoscaler scales what a HorizontalPodAutoscaler targets, at once and as far as the metric asks.
-func (b *Builtin) autoscaler(ref apiserver.Ref) {
+func (b *Builtin) autoscaler(ref kube.Ref) {
 	h := load[autoscalingv2.HorizontalPodAutoscaler](b, ref)
 	if h == nil {
 		return
@@ -52,7 +54,7 @@ func (b *Builtin) autoscaler(ref apiserver.Ref) {
 
 // replicasFor returns the number of replicas that the metric asks for within the limits, and the
 // reason of ScalingLimited. A target that is scaled to 0 is left alone.
-func (b *Builtin) replicasFor(h *autoscalingv2.HorizontalPodAutoscaler, ref apiserver.Ref, current int32) (wanted int32, reason string) {
+func (b *Builtin) replicasFor(h *autoscalingv2.HorizontalPodAutoscaler, ref kube.Ref, current int32) (wanted int32, reason string) {
 	if current == 0 {
 		return 0, ""
 	}
@@ -69,7 +71,7 @@ func (b *Builtin) replicasFor(h *autoscalingv2.HorizontalPodAutoscaler, ref apis
 	return wanted, "DesiredWithinRange"
 }
 
-func (b *Builtin) rescale(h *autoscalingv2.HorizontalPodAutoscaler, ref, target apiserver.Ref, wanted int32) {
+func (b *Builtin) rescale(h *autoscalingv2.HorizontalPodAutoscaler, ref, target kube.Ref, wanted int32) {
 	if err := b.server.SetReplicas(target, wanted); err != nil {
 		b.setScaling(h, autoscalingv2.AbleToScale, corev1.ConditionFalse, "FailedUpdateScale", "the HPA controller was unable to update the target scale: "+err.Error())
 		return
@@ -80,10 +82,10 @@ func (b *Builtin) rescale(h *autoscalingv2.HorizontalPodAutoscaler, ref, target 
 }
 
 // noteTarget queues the autoscalers of an object that has changed.
-func (b *Builtin) noteTarget(ref apiserver.Ref, first int) {
+func (b *Builtin) noteTarget(ref kube.Ref, first int) {
 	for _, object := range b.server.List(metacontroller.HorizontalPodAutoscaler.APIVersion, metacontroller.HorizontalPodAutoscaler.Kind) {
 		if apiserver.TargetOf(object) == ref {
-			b.enqueue(apiserver.RefOf(object), first)
+			b.enqueue(kube.RefOf(object), first)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,7 +19,7 @@ import (
 )
 
 // budget counts the Pods of a PodDisruptionBudget, and how many of them may be evicted.
-func (b *Builtin) budget(ref apiserver.Ref) {
+func (b *Builtin) budget(ref kube.Ref) {
 	p := load[policyv1.PodDisruptionBudget](b, ref)
 	if p == nil {
 		return
@@ -55,9 +57,9 @@ func (b *Builtin) healthOf(p *policyv1.PodDisruptionBudget, pods []replica) (exp
 	if most == nil && (least == nil || least.Type == intstr.Int) {
 		return int32(len(pods)), share(least, 0, true), nil
 	}
-	var owners []apiserver.Ref
+	var owners []kube.Ref
 	for _, pod := range pods {
-		owner, isOwned := apiserver.ControllerOf(pod.object)
+		owner, isOwned := kube.ControllerOf(pod.object)
 		if owner = b.root(owner); !isOwned || slices.Contains(owners, owner) {
 			continue
 		}
@@ -75,33 +77,33 @@ func (b *Builtin) healthOf(p *policyv1.PodDisruptionBudget, pods []replica) (exp
 }
 
 // covers reports whether a budget is about a Pod. An empty selector selects all of its namespace.
-func covers(p *policyv1.PodDisruptionBudget, pod apiserver.Object) bool {
+func covers(p *policyv1.PodDisruptionBudget, pod kube.Object) bool {
 	selector, err := metav1.LabelSelectorAsSelector(p.Spec.Selector)
 	return err == nil && p.Namespace == pod.GetNamespace() && selector.Matches(labels.Set(pod.GetLabels()))
 }
 
-func (b *Builtin) budgets() []apiserver.Object {
+func (b *Builtin) budgets() []kube.Object {
 	return b.server.List(metacontroller.PodDisruptionBudget.APIVersion, metacontroller.PodDisruptionBudget.Kind)
 }
 
 // noteBudgets queues the budgets of a namespace whose Pods have changed.
-func (b *Builtin) noteBudgets(pod apiserver.Ref, first int) {
+func (b *Builtin) noteBudgets(pod kube.Ref, first int) {
 	for _, budget := range b.budgets() {
 		if budget.GetNamespace() == pod.Namespace {
-			b.enqueue(apiserver.RefOf(budget), first)
+			b.enqueue(kube.RefOf(budget), first)
 		}
 	}
 }
 
 // Drain evicts a Pod through the API, as kubectl drain does: it is deleted, and may end in its
 // grace period. The error is that of the API server where a budget allows no disruption.
-func (b *Builtin) Drain(ref apiserver.Ref) error {
+func (b *Builtin) Drain(ref kube.Ref) error {
 	pod := load[corev1.Pod](b, ref)
 	if pod == nil {
 		return nil
 	}
 	for _, object := range b.budgets() {
-		budget := apiserver.Typed[policyv1.PodDisruptionBudget](b.server, apiserver.RefOf(object))
+		budget := apiserver.Typed[policyv1.PodDisruptionBudget](b.server, kube.RefOf(object))
 		if !covers(budget, b.server.Get(ref)) || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			continue
 		}
@@ -109,7 +111,7 @@ func (b *Builtin) Drain(ref apiserver.Ref) error {
 			return apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0)
 		}
 		budget.Status.DisruptionsAllowed--
-		b.report(apiserver.RefOf(object), &budget.Status)
+		b.report(kube.RefOf(object), &budget.Status)
 	}
 	b.setPodCondition(pod, corev1.PodCondition{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,20 +21,20 @@ import (
 // collector. Each object advances by one visible stage per step.
 type Builtin struct {
 	server  *apiserver.Server
-	struck  func(fault string, object apiserver.Object) bool
+	struck  func(fault string, object kube.Object) bool
 	run     Program
 	steps   int
-	queue   map[apiserver.Ref]int // the first step in which an object is reconciled
-	timers  map[apiserver.Ref]time.Time
+	queue   map[kube.Ref]int // the first step in which an object is reconciled
+	timers  map[kube.Ref]time.Time
 	orphans []types.UID // deleted owners, since the last step
 	// cascades are the owners that wait for the garbage collector.
-	cascades map[apiserver.Ref]bool
+	cascades map[kube.Ref]bool
 	serial   int // of the Pods with generated names
 	lost     map[types.UID]int32
-	retries  map[apiserver.Ref]time.Time // when a Job may start its next Pod
-	metrics  map[apiserver.Ref]int       // of autoscalers, in percent, where they are not on target
-	due      map[apiserver.Ref]bool      // CronJobs
-	pods     *podWatch                   // nil unless late
+	retries  map[kube.Ref]time.Time // when a Job may start its next Pod
+	metrics  map[kube.Ref]int       // of autoscalers, in percent, where they are not on target
+	due      map[kube.Ref]bool      // CronJobs
+	pods     *podWatch              // nil unless late
 	// controllers are in the order of a step: Pods first, so that their owners see the
 	// changes in the same step.
 	controllers []controller
@@ -46,7 +48,7 @@ type Program func(pod *corev1.Pod) error
 type Options struct {
 	// Struck reports whether an object, or what controls it, has a fault: with "fail" it never
 	// becomes ready, with "hold" neither ready nor done, with "flap" it is not ready for now.
-	Struck func(fault string, object apiserver.Object) bool
+	Struck func(fault string, object kube.Object) bool
 	// Program is what Pods do.
 	Program Program
 	// Late delays changes of Pods until [Builtin.HearOfPod].
@@ -57,9 +59,9 @@ type Options struct {
 func New(server *apiserver.Server, options Options) *Builtin {
 	b := &Builtin{
 		server: server, struck: options.Struck, run: options.Program,
-		queue: map[apiserver.Ref]int{}, timers: map[apiserver.Ref]time.Time{}, lost: map[types.UID]int32{},
-		retries: map[apiserver.Ref]time.Time{}, cascades: map[apiserver.Ref]bool{},
-		metrics: map[apiserver.Ref]int{}, due: map[apiserver.Ref]bool{},
+		queue: map[kube.Ref]int{}, timers: map[kube.Ref]time.Time{}, lost: map[types.UID]int32{},
+		retries: map[kube.Ref]time.Time{}, cascades: map[kube.Ref]bool{},
+		metrics: map[kube.Ref]int{}, due: map[kube.Ref]bool{},
 	}
 	b.controllers = []controller{
 		{metacontroller.Pod, b.pod}, {metacontroller.PersistentVolumeClaim, b.claim}, {metacontroller.Service, b.service},
@@ -77,7 +79,7 @@ func New(server *apiserver.Server, options Options) *Builtin {
 
 type controller struct {
 	kind      metacontroller.Resource
-	reconcile func(apiserver.Ref)
+	reconcile func(kube.Ref)
 }
 
 // observe queues the objects that a change affects. Writes of others in this step are handled in
@@ -112,25 +114,25 @@ func (b *Builtin) observe(c apiserver.Write) {
 	b.enqueueOwners(c.Before, c.After)
 }
 
-func (b *Builtin) enqueueOwners(objects ...apiserver.Object) {
+func (b *Builtin) enqueueOwners(objects ...kube.Object) {
 	for _, object := range objects {
-		if owner, found := apiserver.ControllerOf(object); found {
+		if owner, found := kube.ControllerOf(object); found {
 			b.enqueue(b.root(owner), b.steps)
 		}
 	}
 }
 
 // root returns the Deployment of a ReplicaSet, and every other owner unchanged.
-func (b *Builtin) root(owner apiserver.Ref) apiserver.Ref {
+func (b *Builtin) root(owner kube.Ref) kube.Ref {
 	if owner.Is(metacontroller.ReplicaSet) {
-		if deployment, _ := apiserver.ControllerOf(b.server.Get(owner)); deployment.Is(metacontroller.Deployment) {
+		if deployment, _ := kube.ControllerOf(b.server.Get(owner)); deployment.Is(metacontroller.Deployment) {
 			return deployment
 		}
 	}
 	return owner
 }
 
-func (b *Builtin) enqueue(ref apiserver.Ref, first int) {
+func (b *Builtin) enqueue(ref kube.Ref, first int) {
 	if known, queued := b.queue[ref]; !queued || first < known {
 		b.queue[ref] = first
 	}
@@ -139,7 +141,7 @@ func (b *Builtin) enqueue(ref apiserver.Ref, first int) {
 // CheckPods makes the kubelet check all Pods again, because faults have changed.
 func (b *Builtin) CheckPods() {
 	for _, pod := range b.server.List("v1", "Pod") {
-		b.enqueue(apiserver.RefOf(pod), b.steps)
+		b.enqueue(kube.RefOf(pod), b.steps)
 	}
 }
 
@@ -153,13 +155,13 @@ func (b *Builtin) Step() {
 	b.Wake()
 	for _, controller := range b.controllers {
 		b.HearOfPods()
-		var batch []apiserver.Ref
+		var batch []kube.Ref
 		for ref, first := range b.queue {
 			if ref.Is(controller.kind) && first <= b.steps {
 				batch = append(batch, ref)
 			}
 		}
-		slices.SortFunc(batch, apiserver.Ref.Compare)
+		slices.SortFunc(batch, kube.Ref.Compare)
 		for _, ref := range batch {
 			delete(b.queue, ref)
 		}
@@ -171,17 +173,17 @@ func (b *Builtin) Step() {
 	}
 	b.collect(orphans)
 	b.finishCascades()
-	maps.DeleteFunc(b.queue, func(ref apiserver.Ref, _ int) bool { return !b.isControlled(ref) })
+	maps.DeleteFunc(b.queue, func(ref kube.Ref, _ int) bool { return !b.isControlled(ref) })
 }
 
-func (b *Builtin) isControlled(ref apiserver.Ref) bool {
+func (b *Builtin) isControlled(ref kube.Ref) bool {
 	return slices.ContainsFunc(b.controllers, func(c controller) bool { return ref.Is(c.kind) })
 }
 
 // Waits reports whether an object waits for a controller that is not simulated: nothing ever
 // writes its status. A kind without generation has no status to wait for, and so have two others.
-func (b *Builtin) Waits(object apiserver.Object) bool {
-	ref := apiserver.RefOf(object)
+func (b *Builtin) Waits(object kube.Object) bool {
+	ref := kube.RefOf(object)
 	hasNone := ref.Is(metacontroller.EndpointSlice) || ref.Is(metacontroller.NetworkPolicy)
 	return object.GetGeneration() > 0 && !hasNone && !b.isControlled(ref)
 }
@@ -196,13 +198,13 @@ func (b *Builtin) NextTimer() time.Time {
 	return apiserver.Earliest(slices.Collect(maps.Values(b.timers))...)
 }
 
-func (b *Builtin) at(ref apiserver.Ref, due time.Time) {
+func (b *Builtin) at(ref kube.Ref, due time.Time) {
 	b.timers[ref] = apiserver.Earliest(b.timers[ref], due)
 }
 
 func (b *Builtin) now() metav1.Time { return metav1.NewTime(b.server.Now()) }
 
-func load[T any](b *Builtin, ref apiserver.Ref) *T {
+func load[T any](b *Builtin, ref kube.Ref) *T {
 	object := b.server.Get(ref)
 	if object == nil || object.GetDeletionTimestamp() != nil {
 		return nil
@@ -210,14 +212,14 @@ func load[T any](b *Builtin, ref apiserver.Ref) *T {
 	return apiserver.Typed[T](b.server, ref)
 }
 
-func (b *Builtin) report(ref apiserver.Ref, status any) {
+func (b *Builtin) report(ref kube.Ref, status any) {
 	b.server.Report(apiserver.ByKubernetes, ref, status)
 }
 
 // create creates an object of a controller. A refused one is missing in the owner's status.
 func (b *Builtin) create(typed any) {
 	if b.server.Full() == nil {
-		_, _ = b.server.Create(apiserver.ByKubernetes, apiserver.Encode(typed))
+		_, _ = b.server.Create(apiserver.ByKubernetes, kube.Encode(typed))
 	}
 }
 
@@ -226,7 +228,7 @@ func (b *Builtin) generated(prefix string) string {
 	return fmt.Sprintf("%s-%s", prefix, rand.SafeEncodeString(fmt.Sprintf("%05d", b.serial)))
 }
 
-func newPod(template *corev1.PodTemplateSpec, name string, owner apiserver.Object) *corev1.Pod {
+func newPod(template *corev1.PodTemplateSpec, name string, owner kube.Object) *corev1.Pod {
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -243,13 +245,13 @@ func newPod(template *corev1.PodTemplateSpec, name string, owner apiserver.Objec
 }
 
 // Queued returns the queued objects, in the order of kinds and names.
-func (b *Builtin) Queued() []apiserver.Ref {
-	refs := slices.SortedFunc(maps.Keys(b.queue), apiserver.Ref.Compare)
-	return slices.DeleteFunc(refs, func(ref apiserver.Ref) bool { return !b.isControlled(ref) })
+func (b *Builtin) Queued() []kube.Ref {
+	refs := slices.SortedFunc(maps.Keys(b.queue), kube.Ref.Compare)
+	return slices.DeleteFunc(refs, func(ref kube.Ref) bool { return !b.isControlled(ref) })
 }
 
 // Reconcile reconciles one object, and reports whether it was queued.
-func (b *Builtin) Reconcile(ref apiserver.Ref) bool {
+func (b *Builtin) Reconcile(ref kube.Ref) bool {
 	if _, queued := b.queue[ref]; !queued || b.server.Full() != nil {
 		return false
 	}
@@ -277,7 +279,7 @@ func (b *Builtin) Wake() {
 // CheckAll queues all objects: what was refused before may be accepted now.
 func (b *Builtin) CheckAll() {
 	for _, object := range b.server.Objects() {
-		if ref := apiserver.RefOf(object); b.isControlled(ref) {
+		if ref := kube.RefOf(object); b.isControlled(ref) {
 			b.enqueue(ref, b.steps)
 		}
 	}

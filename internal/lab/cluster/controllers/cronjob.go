@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,22 +17,22 @@ import (
 
 // SetDue says that the schedule of a CronJob is due now. Schedules are not read: with them,
 // nothing would ever come to rest.
-func (b *Builtin) SetDue(ref apiserver.Ref) {
+func (b *Builtin) SetDue(ref kube.Ref) {
 	b.due[ref] = true
 	b.enqueue(ref, b.steps)
 }
 
 // cronJob starts a Job when its schedule is due, and deletes old ones.
-func (b *Builtin) cronJob(ref apiserver.Ref) {
+func (b *Builtin) cronJob(ref kube.Ref) {
 	c := load[batchv1.CronJob](b, ref)
 	if c == nil {
 		return
 	}
 	var active, succeeded, failed []*batchv1.Job
 	for _, object := range b.server.OwnedBy(c.UID) {
-		job := load[batchv1.Job](b, apiserver.RefOf(object))
+		job := load[batchv1.Job](b, kube.RefOf(object))
 		switch {
-		case job == nil || apiserver.ControllerUID(object) != c.UID:
+		case job == nil || kube.ControllerUID(object) != c.UID:
 		case jobCondition(job, batchv1.JobComplete) != nil:
 			succeeded = append(succeeded, job)
 			if last := c.Status.LastSuccessfulTime; last == nil || last.Before(job.Status.CompletionTime) {
@@ -96,6 +98,6 @@ func (b *Builtin) dropOldest(ended []*batchv1.Job, limit int32) {
 	}
 }
 
-func jobRef(job *batchv1.Job) apiserver.Ref {
-	return apiserver.Ref{APIVersion: metacontroller.Job.APIVersion, Kind: metacontroller.Job.Kind, Namespace: job.Namespace, Name: job.Name}
+func jobRef(job *batchv1.Job) kube.Ref {
+	return kube.Ref{APIVersion: metacontroller.Job.APIVersion, Kind: metacontroller.Job.Kind, Namespace: job.Namespace, Name: job.Name}
 }

@@ -3,18 +3,18 @@ package controllers
 import (
 	appsv1 "k8s.io/api/apps/v1"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
 
 // daemonSet runs one Pod, for there is one node.
-func (b *Builtin) daemonSet(ref apiserver.Ref) {
+func (b *Builtin) daemonSet(ref kube.Ref) {
 	d := load[appsv1.DaemonSet](b, ref)
 	if d == nil {
 		return
 	}
 	hash := templateHash(&d.Spec.Template)
 	isUpdated := func(r replica) bool {
-		return apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == hash
+		return kube.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == hash
 	}
 	pods := b.replicas(d.UID, d.Spec.MinReadySeconds)
 	present := live(pods)

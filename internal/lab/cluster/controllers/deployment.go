@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,15 +19,15 @@ const revisionAnnotation = "deployment.kubernetes.io/revision"
 type rollout struct {
 	*appsv1.Deployment
 
-	ref         apiserver.Ref
-	newest      apiserver.Object // the ReplicaSet of the current template
-	made        bool             // in this step
+	ref         kube.Ref
+	newest      kube.Object // the ReplicaSet of the current template
+	made        bool        // in this step
 	updated     []replica
 	old         []replica
 	terminating int32 // Pods that are being deleted
 }
 
-func (b *Builtin) deployment(ref apiserver.Ref) {
+func (b *Builtin) deployment(ref kube.Ref) {
 	d := load[appsv1.Deployment](b, ref)
 	if d == nil || !b.server.HasRoomFor(ref, *d.Spec.Replicas) {
 		return
@@ -44,11 +46,11 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 		if object.GetKind() != "ReplicaSet" {
 			continue
 		}
-		revision, _ := strconv.Atoi(apiserver.Annotation(object, revisionAnnotation))
+		revision, _ := strconv.Atoi(kube.Annotation(object, revisionAnnotation))
 		newest = max(newest, revision)
 		pods := b.replicas(object.GetUID(), r.Spec.MinReadySeconds)
 		r.terminating += count(pods, func(p replica) bool { return p.terminating })
-		if apiserver.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) == hash {
+		if kube.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) == hash {
 			r.newest, r.updated = object, live(pods)
 		} else {
 			r.old = append(r.old, live(pods)...)
@@ -74,10 +76,10 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 			Replicas: new(int32), MinReadySeconds: r.Spec.MinReadySeconds, Selector: selector, Template: *template,
 		},
 	})
-	r.newest = b.server.Get(apiserver.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
+	r.newest = b.server.Get(kube.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
 	r.made = true
-	annotated := apiserver.WithMetadata(b.server.Get(r.ref))
-	apiserver.SetAnnotation(annotated, revisionAnnotation, strconv.Itoa(revision))
+	annotated := kube.WithMetadata(b.server.Get(r.ref))
+	kube.SetAnnotation(annotated, revisionAnnotation, strconv.Itoa(revision))
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
 }
 
@@ -96,7 +98,7 @@ func (b *Builtin) scale(r *rollout) {
 	} else if len(r.old) > 0 || r.terminating > 0 && have == 0 { // Recreate: first all old Pods are deleted
 		want = 0
 	}
-	template := r.template(apiserver.Label(r.newest, appsv1.DefaultDeploymentUniqueLabelKey))
+	template := r.template(kube.Label(r.newest, appsv1.DefaultDeploymentUniqueLabelKey))
 	for range min(want-have, want+surge-all) {
 		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
 	}

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,8 +22,8 @@ func (b *Builtin) collect(gone []types.UID) {
 
 // deleteUnowned deletes an object without living owners. If another owner
 // lives, it only removes the references to deleted ones.
-func (b *Builtin) deleteUnowned(object apiserver.Object) {
-	left := apiserver.KeepOwners(object, func(owner metav1.OwnerReference) bool { return b.isAlive(object, owner) })
+func (b *Builtin) deleteUnowned(object kube.Object) {
+	left := kube.KeepOwners(object, func(owner metav1.OwnerReference) bool { return b.isAlive(object, owner) })
 	if len(left.GetOwnerReferences()) == 0 {
 		b.delete(object)
 		return
@@ -32,12 +34,12 @@ func (b *Builtin) deleteUnowned(object apiserver.Object) {
 // isAlive reports whether an owner exists: in the object's namespace, or cluster-scoped. An owner
 // that lives in a namespace counts as alive for a cluster-scoped object, which the garbage
 // collector never deletes then (namespacedOwnerOfClusterScopedObjectErr in k8s.io/kubernetes).
-func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) bool {
+func (b *Builtin) isAlive(object kube.Object, owner metav1.OwnerReference) bool {
 	if object.GetNamespace() == "" && !b.server.Kind(owner.APIVersion, owner.Kind).IsCluster {
 		return true
 	}
 	for _, namespace := range []string{object.GetNamespace(), ""} {
-		found := b.server.Get(apiserver.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: namespace, Name: owner.Name})
+		found := b.server.Get(kube.Ref{APIVersion: owner.APIVersion, Kind: owner.Kind, Namespace: namespace, Name: owner.Name})
 		if found != nil && found.GetUID() == owner.UID {
 			return true
 		}
@@ -47,8 +49,8 @@ func (b *Builtin) isAlive(object apiserver.Object, owner metav1.OwnerReference) 
 
 // noteMissingOwner records an object whose owner is deleted already, or never
 // existed in its namespace.
-func (b *Builtin) noteMissingOwner(object apiserver.Object) {
-	if len(apiserver.Owners(object)) == 0 {
+func (b *Builtin) noteMissingOwner(object kube.Object) {
+	if len(kube.Owners(object)) == 0 {
 		return
 	}
 	for _, owner := range object.GetOwnerReferences() {
@@ -73,12 +75,12 @@ func isCascade(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
 
-func hasCascade(object apiserver.Object) bool {
+func hasCascade(object kube.Object) bool {
 	return slices.ContainsFunc(object.GetFinalizers(), isCascade)
 }
 
 func (b *Builtin) finishCascades() bool {
-	refs := slices.SortedFunc(maps.Keys(b.cascades), apiserver.Ref.Compare)
+	refs := slices.SortedFunc(maps.Keys(b.cascades), kube.Ref.Compare)
 	for _, ref := range refs {
 		if !b.finishCascade(ref) {
 			delete(b.cascades, ref)
@@ -87,7 +89,7 @@ func (b *Builtin) finishCascades() bool {
 	return len(refs) > 0
 }
 
-func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
+func (b *Builtin) finishCascade(ref kube.Ref) bool {
 	owner := b.server.Get(ref)
 	if owner == nil {
 		return false
@@ -96,7 +98,7 @@ func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	left := false
 	for _, object := range b.server.OwnedBy(owner.GetUID()) {
 		if isOrphaning {
-			left := apiserver.KeepOwners(object, func(o metav1.OwnerReference) bool { return o.UID != owner.GetUID() })
+			left := kube.KeepOwners(object, func(o metav1.OwnerReference) bool { return o.UID != owner.GetUID() })
 			_, _ = b.server.Update(apiserver.ByKubernetes, left) // removing owners is never refused
 			continue
 		}
@@ -106,7 +108,7 @@ func (b *Builtin) finishCascade(ref apiserver.Ref) bool {
 	if left && len(b.server.OwnedBy(owner.GetUID())) > 0 {
 		return true
 	}
-	freed := apiserver.WithMetadata(b.server.Get(ref))
+	freed := kube.WithMetadata(b.server.Get(ref))
 	freed.SetFinalizers(slices.DeleteFunc(freed.GetFinalizers(), isCascade))
 	b.server.Replace(apiserver.ByKubernetes, freed)
 	return false

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,13 +18,13 @@ import (
 type jobRun struct {
 	*batchv1.Job
 
-	ref                       apiserver.Ref
+	ref                       kube.Ref
 	active                    []replica
 	succeeded, failed, ending int32
 	restarts                  int64
 }
 
-func (b *Builtin) job(ref apiserver.Ref) {
+func (b *Builtin) job(ref kube.Ref) {
 	j := load[batchv1.Job](b, ref)
 	if j == nil {
 		return
@@ -53,7 +55,7 @@ func (b *Builtin) job(ref apiserver.Ref) {
 	b.reportJob(run)
 }
 
-func (b *Builtin) runOf(j *batchv1.Job, ref apiserver.Ref) *jobRun {
+func (b *Builtin) runOf(j *batchv1.Job, ref kube.Ref) *jobRun {
 	run := &jobRun{Job: j, ref: ref, failed: b.lost[j.UID]}
 	for _, r := range b.replicas(j.UID, 0) {
 		switch {
@@ -158,7 +160,7 @@ func jobCondition(j *batchv1.Job, kinds ...batchv1.JobConditionType) *batchv1.Jo
 	return nil
 }
 
-func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) {
+func (b *Builtin) expire(j *batchv1.Job, ref kube.Ref, finished time.Time) {
 	if j.Spec.TTLSecondsAfterFinished == nil {
 		return
 	}
@@ -170,9 +172,9 @@ func (b *Builtin) expire(j *batchv1.Job, ref apiserver.Ref, finished time.Time) 
 	_ = b.server.Delete(apiserver.ByKubernetes, ref, j.UID) // it existed a moment ago
 }
 
-func (b *Builtin) countLost(object apiserver.Object) {
-	owner, found := apiserver.ControllerOf(object)
-	if !found || !owner.Is(metacontroller.Job) || !apiserver.RefOf(object).Is(metacontroller.Pod) || replicaOf(object).isFinished() {
+func (b *Builtin) countLost(object kube.Object) {
+	owner, found := kube.ControllerOf(object)
+	if !found || !owner.Is(metacontroller.Job) || !kube.RefOf(object).Is(metacontroller.Pod) || replicaOf(object).isFinished() {
 		return
 	}
 	if job := b.server.Get(owner); job != nil && job.GetDeletionTimestamp() == nil {

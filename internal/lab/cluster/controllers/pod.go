@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,7 +22,7 @@ const nodeName = "node-1"
 const crashes = 10
 
 // pod advances a Pod: scheduled, running, ready or done, and removed after deletion.
-func (b *Builtin) pod(ref apiserver.Ref) {
+func (b *Builtin) pod(ref kube.Ref) {
 	object := b.server.Get(ref)
 	if object == nil {
 		return
@@ -44,17 +46,17 @@ func (b *Builtin) pod(ref apiserver.Ref) {
 }
 
 // schedule binds a Pod to the node, which does not change its generation.
-func (b *Builtin) schedule(object apiserver.Object, pod *corev1.Pod) {
+func (b *Builtin) schedule(object kube.Object, pod *corev1.Pod) {
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
-	bound := apiserver.WithMetadata(object)
+	bound := kube.WithMetadata(object)
 	spec := maps.Clone(object.Object["spec"].(map[string]any))
 	spec["nodeName"] = nodeName
 	bound.Object["spec"] = spec
-	bound.Object["status"] = apiserver.Encode(&pod.Status).Object
+	bound.Object["status"] = kube.Encode(&pod.Status).Object
 	b.server.Replace(apiserver.ByKubernetes, bound)
 }
 
-func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
+func (b *Builtin) advance(object kube.Object, pod *corev1.Pod) {
 	switch failing := b.struck("fail", object); {
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 	case pod.Status.Phase == corev1.PodPending:
@@ -68,7 +70,7 @@ func (b *Builtin) advance(object apiserver.Object, pod *corev1.Pod) {
 }
 
 // endAtDeadline ends a Pod that has been on its node for as long as it may, and reports whether it has.
-func (b *Builtin) endAtDeadline(ref apiserver.Ref, pod *corev1.Pod) bool {
+func (b *Builtin) endAtDeadline(ref kube.Ref, pod *corev1.Pod) bool {
 	limit, started := pod.Spec.ActiveDeadlineSeconds, pod.Status.StartTime
 	if limit == nil || started == nil || pod.Status.Phase != corev1.PodRunning {
 		return false
@@ -199,7 +201,7 @@ func (b *Builtin) setBoth(pod *corev1.Pod, condition corev1.PodCondition) {
 }
 
 // Evict fails a running Pod, as a node that is out of memory does.
-func (b *Builtin) Evict(ref apiserver.Ref) {
+func (b *Builtin) Evict(ref kube.Ref) {
 	pod := load[corev1.Pod](b, ref)
 	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return

@@ -3,6 +3,8 @@ package controllers
 import (
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
@@ -56,7 +58,7 @@ func (b *Builtin) HearOfPods() bool {
 	return done
 }
 
-func (b *Builtin) ownedPods(owner types.UID) []apiserver.Object {
+func (b *Builtin) ownedPods(owner types.UID) []kube.Object {
 	if b.pods != nil {
 		return b.pods.OwnedBy(owner)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -19,7 +21,7 @@ import (
 )
 
 type replica struct {
-	object      apiserver.Object
+	object      kube.Object
 	phase       string
 	ready       bool
 	terminating bool
@@ -35,7 +37,7 @@ func (r replica) isFinished() bool { return r.phase == "Succeeded" || r.phase ==
 func (b *Builtin) replicas(owner types.UID, minReady int32) []replica {
 	var list []replica
 	for _, object := range b.ownedPods(owner) {
-		if apiserver.RefOf(object).Is(metacontroller.Pod) && apiserver.ControllerUID(object) == owner {
+		if kube.RefOf(object).Is(metacontroller.Pod) && kube.ControllerUID(object) == owner {
 			r := replicaOf(object)
 			r.due = r.due.Add(time.Duration(minReady) * time.Second)
 			r.available = r.ready && !b.server.Now().Before(r.due)
@@ -45,7 +47,7 @@ func (b *Builtin) replicas(owner types.UID, minReady int32) []replica {
 	return list
 }
 
-func replicaOf(object apiserver.Object) replica {
+func replicaOf(object kube.Object) replica {
 	r := replica{object: object, terminating: object.GetDeletionTimestamp() != nil}
 	status, _ := object.Object["status"].(map[string]any)
 	r.phase, _ = status["phase"].(string)
@@ -92,7 +94,7 @@ func byDeletionOrder(list []replica) []replica {
 }
 
 // awaitAvailable queues the owner for when the next ready Pod becomes available.
-func (b *Builtin) awaitAvailable(ref apiserver.Ref, list []replica) {
+func (b *Builtin) awaitAvailable(ref kube.Ref, list []replica) {
 	for _, r := range list {
 		if r.ready && !r.available {
 			b.at(ref, r.due)
@@ -106,8 +108,8 @@ func (b *Builtin) deletePods(list []replica) {
 	}
 }
 
-func (b *Builtin) delete(object apiserver.Object) {
-	_ = b.server.Delete(apiserver.ByKubernetes, apiserver.RefOf(object), object.GetUID())
+func (b *Builtin) delete(object kube.Object) {
+	_ = b.server.Delete(apiserver.ByKubernetes, kube.RefOf(object), object.GetUID())
 }
 
 func templateHash(template *corev1.PodTemplateSpec) string {

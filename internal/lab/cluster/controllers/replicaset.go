@@ -3,18 +3,19 @@ package controllers
 import (
 	appsv1 "k8s.io/api/apps/v1"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // isOfDeployment reports whether an object is a ReplicaSet that a Deployment has made, whose
 // Pods are that controller's. It stays so when the Deployment is gone.
-func isOfDeployment(object apiserver.Object) bool {
-	return apiserver.RefOf(object).Is(metacontroller.ReplicaSet) && apiserver.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) != ""
+func isOfDeployment(object kube.Object) bool {
+	return kube.RefOf(object).Is(metacontroller.ReplicaSet) && kube.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) != ""
 }
 
 // replicaSet keeps a number of Pods. A new template is for new ones.
-func (b *Builtin) replicaSet(ref apiserver.Ref) {
+func (b *Builtin) replicaSet(ref kube.Ref) {
 	s := load[appsv1.ReplicaSet](b, ref)
 	if s == nil || isOfDeployment(b.server.Get(ref)) || !b.server.HasRoomFor(ref, *s.Spec.Replicas) {
 		return

@@ -3,13 +3,15 @@ package controllers
 import (
 	"fmt"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 )
 
-func (b *Builtin) service(ref apiserver.Ref) {
+func (b *Builtin) service(ref kube.Ref) {
 	s := load[corev1.Service](b, ref)
 	if s == nil || s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 ||
 		b.struck("fail", b.server.Get(ref)) {
@@ -26,7 +28,7 @@ func (b *Builtin) address() string {
 }
 
 // ingress gives an Ingress of any class its address.
-func (b *Builtin) ingress(ref apiserver.Ref) {
+func (b *Builtin) ingress(ref kube.Ref) {
 	i := load[networkingv1.Ingress](b, ref)
 	if i == nil || len(i.Status.LoadBalancer.Ingress) > 0 || b.struck("fail", b.server.Get(ref)) {
 		return
@@ -35,7 +37,7 @@ func (b *Builtin) ingress(ref apiserver.Ref) {
 	b.report(ref, &i.Status)
 }
 
-func (b *Builtin) volume(ref apiserver.Ref) {
+func (b *Builtin) volume(ref kube.Ref) {
 	v := load[corev1.PersistentVolume](b, ref)
 	if v == nil || v.Status.Phase != "" {
 		return
@@ -44,7 +46,7 @@ func (b *Builtin) volume(ref apiserver.Ref) {
 	b.report(ref, &v.Status)
 }
 
-func (b *Builtin) claim(ref apiserver.Ref) {
+func (b *Builtin) claim(ref kube.Ref) {
 	c := load[corev1.PersistentVolumeClaim](b, ref)
 	if c == nil || c.Status.Phase == corev1.ClaimBound || b.struck("fail", b.server.Get(ref)) {
 		return
@@ -54,6 +56,6 @@ func (b *Builtin) claim(ref apiserver.Ref) {
 	c.Status.Phase = corev1.ClaimBound
 	c.Status.AccessModes = c.Spec.AccessModes
 	c.Status.Capacity = c.Spec.Resources.Requests
-	bound.Object["status"] = apiserver.Encode(&c.Status).Object
+	bound.Object["status"] = kube.Encode(&c.Status).Object
 	b.server.Replace(apiserver.ByKubernetes, bound)
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +18,7 @@ import (
 
 // statefulSet creates, replaces or deletes the next Pod of a StatefulSet, or
 // all at once with podManagementPolicy Parallel.
-func (b *Builtin) statefulSet(ref apiserver.Ref) {
+func (b *Builtin) statefulSet(ref kube.Ref) {
 	s := load[appsv1.StatefulSet](b, ref)
 	if s == nil || !b.server.HasRoomFor(ref, *s.Spec.Replicas) {
 		return
@@ -46,7 +48,7 @@ func ordinals(s *appsv1.StatefulSet) (first, end int) {
 
 // createMissing creates missing Pods, and reports whether none is missing and,
 // with OrderedReady, each is available.
-func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) bool {
+func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref kube.Ref, pods map[int]replica, revision string) bool {
 	parallel := s.Spec.PodManagementPolicy == appsv1.ParallelPodManagement
 	whole := true
 	first, end := ordinals(s)
@@ -68,7 +70,7 @@ func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref apiserver.Ref, pods m
 	return whole
 }
 
-func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref apiserver.Ref, ordinal int, revision string) {
+func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref kube.Ref, ordinal int, revision string) {
 	name := s.Name + "-" + strconv.Itoa(ordinal)
 	pod := newPod(&s.Spec.Template, name, b.server.Get(ref))
 	pod.Labels["apps.kubernetes.io/pod-index"] = strconv.Itoa(ordinal)
@@ -118,7 +120,7 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 		first = max(first, int(*rolling.Partition))
 	}
 	for i := end - 1; i >= first; i-- {
-		if r := pods[i]; apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) != revision {
+		if r := pods[i]; kube.Label(r.object, appsv1.ControllerRevisionHashLabelKey) != revision {
 			b.delete(r.object)
 			return
 		} else if !r.available {
@@ -129,17 +131,17 @@ func (b *Builtin) rollStatefulSet(s *appsv1.StatefulSet, pods map[int]replica, r
 
 // setClaimOwners makes the StatefulSet the owner of its claims if its retention
 // policy deletes them.
-func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
+func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref kube.Ref) {
 	goes := s.Spec.PersistentVolumeClaimRetentionPolicy.WhenDeleted == appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	owner := metav1.OwnerReference{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: s.Name, UID: s.UID}
 	first, end := ordinals(s)
 	for _, template := range s.Spec.VolumeClaimTemplates {
 		for i := first; i < end; i++ {
-			claim := b.server.Get(apiserver.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
+			claim := b.server.Get(kube.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: s.Namespace, Name: template.Name + "-" + s.Name + "-" + strconv.Itoa(i)})
 			if claim == nil || len(claim.GetOwnerReferences()) > 0 == goes {
 				continue
 			}
-			claim = apiserver.WithMetadata(claim)
+			claim = kube.WithMetadata(claim)
 			claim.SetOwnerReferences(nil)
 			if goes {
 				claim.SetOwnerReferences([]metav1.OwnerReference{owner})
@@ -149,11 +151,11 @@ func (b *Builtin) setClaimOwners(s *appsv1.StatefulSet, ref apiserver.Ref) {
 	}
 }
 
-func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref apiserver.Ref, pods map[int]replica, revision string) {
+func (b *Builtin) reportStatefulSet(s *appsv1.StatefulSet, ref kube.Ref, pods map[int]replica, revision string) {
 	list := slices.Collect(maps.Values(pods))
 	of := func(revision string) int32 {
 		return count(list, func(r replica) bool {
-			return apiserver.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == revision
+			return kube.Label(r.object, appsv1.ControllerRevisionHashLabelKey) == revision
 		})
 	}
 	current := cmp.Or(s.Status.CurrentRevision, revision)

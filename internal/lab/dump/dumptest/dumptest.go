@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/internal/documents"
@@ -26,15 +28,15 @@ func Samples(t testing.TB, root string) []string {
 }
 
 // Objects reads a file of objects.
-func Objects(t testing.TB, path string) []player.Object {
+func Objects(t testing.TB, path string) []kube.Object {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	documents, err := documents.Objects(text)
 	require.NoError(t, err)
-	objects := make([]player.Object, len(documents))
+	objects := make([]kube.Object, len(documents))
 	for i, document := range documents {
-		objects[i], err = player.ParseObject(document)
+		objects[i], err = kube.ParseObject(document)
 		require.NoError(t, err)
 	}
 	return objects
@@ -54,7 +56,7 @@ func Converged(t testing.TB, options player.Options, paths ...string) *player.Wo
 }
 
 // List prints objects as kubectl does.
-func List(t testing.TB, objects []player.Object) []byte {
+func List(t testing.TB, objects []kube.Object) []byte {
 	t.Helper()
 	items := []any{}
 	for _, object := range objects {

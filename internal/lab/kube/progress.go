@@ -1,4 +1,4 @@
-package player
+package kube
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // Progress returns the progress of a built-in kind, as in "2/4 ready". It is
@@ -16,13 +17,8 @@ func Progress(object Object) string {
 		return ""
 	}
 	switch ref := RefOf(object); {
-	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.StatefulSet):
-		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "updatedReplicas")
-	case ref.Is(metacontroller.ReplicaSet):
-		return progressOf(object, number(object, "spec", "replicas"), "readyReplicas", "availableReplicas", "replicas")
-	case ref.Is(metacontroller.DaemonSet):
-		want := number(object, "status", "desiredNumberScheduled")
-		return progressOf(object, want, "numberReady", "numberAvailable", "updatedNumberScheduled")
+	case isWorkload(ref):
+		return workloadProgress(object)
 	case ref.Is(metacontroller.Pod):
 		return podProgress(object)
 	case ref.Is(metacontroller.Job):
@@ -48,19 +44,19 @@ func number(object Object, path ...string) int64 {
 	return n
 }
 
-func progressOf(object Object, want int64, ready, available, updated string) string {
-	if number(object, "status", "observedGeneration") == 0 {
+func workloadProgress(object Object) string {
+	r, ok := RolloutOf(object)
+	if !ok || r.ObservedGeneration == 0 {
 		return ""
 	}
-	isReady := number(object, "status", ready)
-	text := fmt.Sprintf("%d/%d ready", isReady, want)
-	if n := number(object, "status", updated); n < want {
-		text += fmt.Sprintf(", %d updated", n)
+	text := fmt.Sprintf("%d/%d ready", r.Ready, r.Wanted)
+	if r.Updated < r.Wanted {
+		text += fmt.Sprintf(", %d updated", r.Updated)
 	}
-	if n := number(object, "status", available); n < isReady {
-		text += fmt.Sprintf(", %d available", n)
+	if r.Available < r.Ready {
+		text += fmt.Sprintf(", %d available", r.Available)
 	}
-	if c := Condition(object, "Progressing"); c.Status == "False" {
+	if c := ConditionOf(object, "Progressing"); c.Status == "False" {
 		text += ", " + c.Reason
 	}
 	return text
@@ -69,11 +65,11 @@ func progressOf(object Object, want int64, ready, available, updated string) str
 func podProgress(object Object) string {
 	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
 	switch {
-	case phase == "Running" && Condition(object, "Ready").Status == "True":
+	case phase == "Running" && ConditionOf(object, "Ready").Status == "True":
 		return "ready"
 	case phase == "Running":
 		return "running, not ready"
-	case phase == "Pending" && Condition(object, "PodScheduled").Status == "True":
+	case phase == "Pending" && ConditionOf(object, "PodScheduled").Status == "True":
 		return "scheduled"
 	case phase == "Failed":
 		reason, _, _ := unstructured.NestedString(object.Object, "status", "reason")
@@ -84,11 +80,11 @@ func podProgress(object Object) string {
 }
 
 func jobProgress(object Object) string {
-	if c := Condition(object, "Failed"); c.Status == "True" {
+	if c := ConditionOf(object, "Failed"); c.Status == "True" {
 		return "failed: " + c.Message
 	}
 	for _, kind := range []string{"Complete", "Suspended"} {
-		if Condition(object, kind).Status == "True" {
+		if ConditionOf(object, kind).Status == "True" {
 			return strings.ToLower(kind)
 		}
 	}
@@ -99,4 +95,18 @@ func jobProgress(object Object) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// Words returns how far an object of any kind is, in a few words: its progress, or its condition Ready.
+func Words(object Object) string {
+	if object.GetDeletionTimestamp() != nil {
+		return "terminating"
+	}
+	if progress := Progress(object); progress != "" {
+		return progress
+	}
+	if c := ConditionOf(object, operator.ConditionReady); c.Status != "" {
+		return strings.TrimSpace("Ready=" + c.Status + " " + c.Reason)
+	}
+	return ""
 }

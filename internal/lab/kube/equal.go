@@ -1,4 +1,4 @@
-package apiserver
+package kube
 
 import (
 	"reflect"
@@ -12,7 +12,7 @@ func Equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && (a == nil) == (b == nil) && equalMaps(a, b)
+		return ok && (a == nil) == (b == nil) && EqualMaps(a, b)
 	case []any:
 		b, ok := b.([]any)
 		if !ok || len(a) != len(b) || (a == nil) != (b == nil) {
@@ -33,7 +33,8 @@ func Equal(a, b any) bool {
 	}
 }
 
-func equalMaps(a, b map[string]any) bool {
+// EqualMaps is [Equal] of two maps, of which a missing one is empty.
+func EqualMaps(a, b map[string]any) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -77,7 +78,8 @@ func controllerIn(object Object) map[string]any {
 	return nil
 }
 
-func uidOf(owner any) types.UID {
+// UIDOf returns the UID of an owner reference, or nothing.
+func UIDOf(owner any) types.UID {
 	fields, _ := owner.(map[string]any)
 	uid, _ := fields["uid"].(string)
 	return types.UID(uid)

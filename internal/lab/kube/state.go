@@ -1,9 +1,8 @@
-package player
+package kube
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -26,13 +25,13 @@ var withoutStatus = []metacontroller.Resource{metacontroller.EndpointSlice, meta
 // ready as soon as it is there.
 func StateOf(object Object) State {
 	ref := RefOf(object)
-	owner, _ := apiserver.ControllerOf(object)
+	owner, _ := ControllerOf(object)
 	switch {
 	case object.GetDeletionTimestamp() != nil:
 		return Waiting
 	case ref.Is(metacontroller.ReplicaSet) && owner.Is(metacontroller.Deployment):
 		return Ready // the simulation leaves its Pods to the Deployment, and its status empty
-	case ref.Is(metacontroller.Deployment), ref.Is(metacontroller.ReplicaSet), ref.Is(metacontroller.StatefulSet), ref.Is(metacontroller.DaemonSet):
+	case isWorkload(ref):
 		return stateOfWorkload(object)
 	case ref.Is(metacontroller.Pod):
 		return stateOfPod(object)
@@ -70,23 +69,39 @@ func readyIf(ready bool) State {
 // stateByConditions returns the state by the condition that is True when all is well, and those
 // that are True when something is wrong.
 func stateByConditions(object Object, ready string, failing ...string) State {
-	if Condition(object, ready).Status == "True" {
+	if ConditionOf(object, ready).Status == "True" {
 		return Ready
 	}
 	for _, name := range failing {
-		if Condition(object, name).Status == "True" {
+		if ConditionOf(object, name).Status == "True" {
 			return Failing
 		}
 	}
 	return Waiting
 }
 
-func stateOfWorkload(object Object) State {
+// RolloutOf returns the rollout of a Deployment, ReplicaSet, StatefulSet or DaemonSet, and whether the
+// object is one.
+func RolloutOf(object Object) (operator.Rollout, bool) {
+	if !isWorkload(RefOf(object)) {
+		return operator.Rollout{}, false
+	}
 	var w operator.Workload
-	if err := apiserver.Decode(object, &w); err != nil {
+	if err := Decode(object, &w); err != nil {
+		return operator.Rollout{}, false
+	}
+	return operator.RolloutOf(object.GetKind(), w.Metadata.Generation, w.Spec.Replicas, &w.Status), true
+}
+
+func isWorkload(ref Ref) bool {
+	return ref.Is(metacontroller.Deployment) || ref.Is(metacontroller.ReplicaSet) || ref.Is(metacontroller.StatefulSet) || ref.Is(metacontroller.DaemonSet)
+}
+
+func stateOfWorkload(object Object) State {
+	rollout, ok := RolloutOf(object)
+	if !ok {
 		return Waiting
 	}
-	rollout := operator.RolloutOf(object.GetKind(), w.Metadata.Generation, w.Spec.Replicas, &w.Status)
 	switch rollout.Summary().State {
 	case operator.Done:
 		return Ready
@@ -101,7 +116,7 @@ func stateOfPod(object Object) State {
 	var pod struct {
 		Status operator.PodStatus `json:"status"`
 	}
-	if err := apiserver.Decode(object, &pod); err != nil {
+	if err := Decode(object, &pod); err != nil {
 		return Waiting
 	}
 	status := &pod.Status

@@ -1,4 +1,8 @@
-package apiserver
+// Package kube is a Kubernetes object as the workbench sees it: how it is named, who owns it, what its
+// conditions say, how it is and how far, how two of them differ, and what of them is hidden.
+//
+// It is not called object, as a thousand variables are.
+package kube
 
 import (
 	"cmp"
@@ -58,7 +62,8 @@ func (r Ref) Is(kind metacontroller.Resource) bool {
 	return r.APIVersion == kind.APIVersion && r.Kind == kind.Kind
 }
 
-func (r Ref) groupKind() schema.GroupKind {
+// GroupKind returns the API group and the kind.
+func (r Ref) GroupKind() schema.GroupKind {
 	return schema.FromAPIVersionAndKind(r.APIVersion, r.Kind).GroupKind()
 }
 
@@ -92,19 +97,6 @@ func Decode(object Object, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
 }
 
-// Typed returns an object as a Go type, or nil if it does not exist.
-func Typed[T any](s *Server, ref Ref) *T {
-	object := s.Get(ref)
-	if object == nil {
-		return nil
-	}
-	typed := new(T)
-	if err := Decode(object, typed); err != nil {
-		panic(fmt.Sprintf("%s was stored in a form that cannot be read: %s", ref, err))
-	}
-	return typed
-}
-
 // Encode returns the untyped form of a typed object. It panics if it is not a Kubernetes type.
 func Encode(typed any) Object {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
@@ -129,12 +121,12 @@ func ControllerOf(object Object) (Ref, bool) {
 
 // ControllerUID returns the UID of an object's controller, or nothing.
 func ControllerUID(object Object) types.UID {
-	return uidOf(controllerIn(object))
+	return UIDOf(controllerIn(object))
 }
 
 // IsOwnedBy reports whether an object is one of another's owners.
 func IsOwnedBy(object, owner Object) bool {
-	return slices.ContainsFunc(Owners(object), func(other any) bool { return uidOf(other) == owner.GetUID() })
+	return slices.ContainsFunc(Owners(object), func(other any) bool { return UIDOf(other) == owner.GetUID() })
 }
 
 // KeepOwners returns a copy of an object with only the owners that are kept.
