@@ -51,14 +51,9 @@ func replicaOf(object kube.Object) replica {
 	r := replica{object: object, terminating: object.GetDeletionTimestamp() != nil}
 	status, _ := object.Object["status"].(map[string]any)
 	r.phase, _ = status["phase"].(string)
-	conditions, _ := status["conditions"].([]any)
-	for _, c := range conditions {
-		if condition, _ := c.(map[string]any); condition["type"] == string(corev1.PodReady) {
-			r.ready = condition["status"] == string(corev1.ConditionTrue) && !r.terminating
-			text, _ := condition["lastTransitionTime"].(string)
-			r.due, _ = time.Parse(time.RFC3339, text)
-		}
-	}
+	condition := kube.ConditionOf(object, string(corev1.PodReady))
+	r.ready = condition.Status == string(corev1.ConditionTrue) && !r.terminating
+	r.due = condition.Since
 	return r
 }
 
