@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/internal/lab/report"
+	"github.com/operetta-dev/operetta/internal/lab/run"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -218,7 +218,7 @@ const storyLines = 60
 // story returns the last events as text.
 func (w *World) story() string {
 	var text strings.Builder
-	(&report.Printer{Out: &text}).Outcomes(w.world)
+	(&run.Printer{Out: &text}).Outcomes(w.world)
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
 	return strings.Join(lines[max(0, len(lines)-storyLines):], "\n")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/internal/lab/report"
+	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
 // TestLateWorldsPlayTheSame: caches that only actions delay change nothing by themselves.
@@ -30,7 +30,7 @@ func TestLateWorldsPlayTheSame(t *testing.T) {
 				}
 				require.NoError(t, world.Play())
 				var text bytes.Buffer
-				(&report.Printer{Out: &text}).Outcomes(world)
+				(&run.Printer{Out: &text}).Outcomes(world)
 				texts = append(texts, text.String())
 			}
 			require.Equal(t, texts[0], texts[1], file)

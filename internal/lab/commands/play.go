@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -145,26 +144,6 @@ func (p *program) playFile(path string) (file page.File, err error) {
 		name = "input.yaml"
 	}
 	return page.File{Name: name, Text: string(text)}, nil
-}
-
-// printHTML plays documents, and prints a file that shows what happened.
-func (p *program) printHTML(played *simulation, rounds [][]document, flags *simulateFlags) error {
-	var transcript bytes.Buffer
-	played.text.Out = &transcript
-	recorder := page.Record(played.world)
-	failure := played.playRounds(rounds)
-	run, err := recorder.Run(transcript.String(), inLines(failure))
-	if err != nil {
-		return err
-	}
-	page, err := page.HTML(flags.scenario(rounds), run)
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprint(p.Out, page); err != nil {
-		return err
-	}
-	return failure
 }
 
 // scenario returns what the flags say, with the names of the files: their texts may have Secrets.

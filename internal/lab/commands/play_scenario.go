@@ -18,7 +18,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/explore"
 	"github.com/operetta-dev/operetta/internal/lab/page"
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/internal/lab/report"
+	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
 // pagePlayer plays the scenarios of a page as simulate plays files.
@@ -53,7 +53,7 @@ func (p pagePlayer) begin(ctx context.Context, scenario page.Scenario, wrap func
 		call = wrap(call)
 	}
 	one := &playing{rounds: rounds, faults: len(scenario.Actions) > 0}
-	one.simulation = simulation{program: p.program, text: report.Printer{Out: &one.transcript}, validate: true, unknown: func(document, []string) {}}
+	one.simulation = simulation{program: p.program, text: run.Printer{Out: &one.transcript}, validate: true, unknown: func(document, []string) {}}
 	one.world = player.New(player.Options{
 		Controllers: p.Controllers(), Call: call, Apply: strategy, Faults: faults, Actions: timed, Stop: ctx.Err,
 	})
@@ -75,20 +75,20 @@ func (p pagePlayer) Run(ctx context.Context, scenario page.Scenario) (*page.Run,
 	if one == nil {
 		return page.Refused(problems), nil
 	}
-	recorder := page.Record(one.world)
+	recorder := run.Record(one.world)
 	failure := one.end()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	run, err := recorder.Run(one.transcript.String(), inLines(failure))
+	happened, err := recorder.Run(one.transcript.String(), inLines(failure))
 	if err != nil {
 		return nil, err
 	}
-	run.Problems = append(warnings, p.inVain(scenario, one.world)...)
+	problems = append(warnings, p.inVain(scenario, one.world)...)
 	if refused, ok := errors.AsType[refusal](failure); ok && !page.AnyWrong(warnings) {
-		run.Problems = append(run.Problems, refused.document.problems(refused.cause)...)
+		problems = append(problems, refused.document.problems(refused.cause)...)
 	}
-	return run, nil
+	return &page.Run{Run: *happened, Problems: problems}, nil
 }
 
 // inLines returns an error in the lines in which it is printed.

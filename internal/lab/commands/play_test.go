@@ -325,10 +325,10 @@ func fetch(t *testing.T, method, url, body string) []byte {
 func TestPlayWithMistakes(t *testing.T) {
 	large := write(t, "large.yaml", strings.Repeat("#", page.MaxBody/2+1))
 	for line, args := range map[string][]string{
-		"open nowhere.yaml: no such file or directory":                                                      {"play", "nowhere.yaml"},
-		"--port 70000 is not between 0 and 65535 (see operetta play --help)":                                {"play", "--port", "70000"},
-		large + " has more than 512 KiB, and a page has no use for that: use simulate":                      {"play", large},
-		`--output "pdf" is not supported: use text, json, yaml, svg or html (see operetta simulate --help)`: {"simulate", sample, "-o", "pdf"},
+		"open nowhere.yaml: no such file or directory":                                                 {"play", "nowhere.yaml"},
+		"--port 70000 is not between 0 and 65535 (see operetta play --help)":                           {"play", "--port", "70000"},
+		large + " has more than 512 KiB, and a page has no use for that: use simulate":                 {"play", large},
+		`--output "pdf" is not supported: use text, json, yaml or html (see operetta simulate --help)`: {"simulate", sample, "-o", "pdf"},
 	} {
 		_, _, stderr := operetta(t, "", args...)
 		require.Equal(t, "operetta: "+line+"\n", stderr)

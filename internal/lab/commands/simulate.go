@@ -1,9 +1,10 @@
 package commands
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,9 +12,10 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/documents"
-	"github.com/operetta-dev/operetta/internal/lab/picture"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+	"github.com/operetta-dev/operetta/internal/lab/page"
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/internal/lab/report"
+	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
 // maxSteps is the limit of --max-steps.
@@ -59,7 +61,7 @@ asked for and nothing keeps changing.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.simulate(cmd.Context(), args, &flags) },
 	}
 	set := cmd.Flags()
-	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, yaml, svg for a picture, or html for a file to play through in a browser")
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml for a dump of the cluster and the run, or html for a file to play through in a browser")
 	set.StringVar(&flags.apply, "apply", string(player.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
 	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
@@ -113,7 +115,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 
 		SkipValidation: !flags.validate,
 	})
-	played := &simulation{program: p, world: world, text: report.Printer{Out: p.Out}, validate: flags.validate, deleteAfter: flags.deleteAfter}
+	played := &simulation{program: p, world: world, text: run.Printer{Out: p.Out}, validate: flags.validate, deleteAfter: flags.deleteAfter}
 	played.unknown = func(d document, fields []string) { p.warn(d, "", fields) }
 	if err := p.printPlayed(played, rounds, flags); err != nil {
 		return err
@@ -123,32 +125,51 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 
 // printPlayed plays documents and prints what happens.
 func (p *program) printPlayed(played *simulation, rounds [][]document, flags *simulateFlags) error {
-	switch flags.output {
-	case "text":
+	if flags.output == "text" {
 		return played.playRounds(rounds)
-	case "html":
-		return p.printHTML(played, rounds, flags)
 	}
-	played.text.Out = io.Discard
+	var transcript bytes.Buffer
+	played.text.Out = &transcript
+	recorder := run.Record(played.world)
 	failure := played.playRounds(rounds)
-	if err := p.printWorld(flags.output, played.world, failure); err != nil {
+	happened, err := recorder.Run(transcript.String(), inLines(failure))
+	if err != nil {
+		return err
+	}
+	if flags.output == "html" {
+		text, err := page.HTML(flags.scenario(rounds), &page.Run{Run: *happened})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(p.Out, text)
+		return cmp.Or(err, failure)
+	}
+	if err := printData(p.Out, flags.output, newDump(played.world, happened)); err != nil {
 		return fmt.Errorf("printing the simulation: %w", err)
 	}
 	return failure
 }
 
-// printWorld prints what has happened.
-func (p *program) printWorld(output string, world *player.World, failure error) error {
-	if output == "svg" {
-		return picture.Write(p.Out, world)
+// clusterDump is a cluster as kubectl prints it, which diff, why and play read, and how it came to be so.
+type clusterDump struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Items      []map[string]any `json:"items"`
+	Run        *run.Run         `json:"run"`
+}
+
+func newDump(world *player.World, happened *run.Run) clusterDump {
+	d := clusterDump{APIVersion: "v1", Kind: "List", Items: []map[string]any{}, Run: happened}
+	for _, object := range world.Objects() {
+		d.Items = append(d.Items, kube.Dumped(object))
 	}
-	return printData(p.Out, output, newTranscript(world, failure))
+	return d
 }
 
 // faults refuses what is out of range, and returns what goes wrong.
 func (f *simulateFlags) faults() ([]player.Fault, error) {
-	if !slices.Contains([]string{"text", "json", "yaml", "svg", "html"}, f.output) {
-		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml, svg or html", f.output)
+	if !slices.Contains([]string{"text", "json", "yaml", "html"}, f.output) {
+		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml or html", f.output)
 	}
 	if f.maxSteps < 1 || f.maxSteps > maxSteps {
 		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)

@@ -79,12 +79,14 @@ func TestSimulateDeletes(t *testing.T) {
 	code, stdout, stderr := runSimulate(t, modelBox, "--delete", "--output", "json")
 	require.Equal(t, cli.ExitDone, code, stderr)
 	var whole struct {
-		Converged bool
-		Objects   []struct{ Kind string }
+		Kind  string
+		Items []struct{ Kind string }
+		Run   struct{ Error string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(stdout), &whole))
-	require.True(t, whole.Converged)
-	for _, object := range whole.Objects {
+	require.Equal(t, "List", whole.Kind)
+	require.Empty(t, whole.Run.Error)
+	for _, object := range whole.Items {
 		require.Equal(t, "Namespace", object.Kind)
 	}
 }
@@ -109,16 +111,19 @@ func TestSimulateRefusals(t *testing.T) {
 	}
 }
 
-func TestSimulateDraws(t *testing.T) {
-	code, stdout, stderr := runSimulate(t, modelBox, "--output", "svg")
-	require.Equal(t, cli.ExitDone, code, stderr)
-	require.True(t, strings.HasPrefix(stdout, "<svg ") && strings.HasSuffix(stdout, "</svg>\n"), stdout)
+// TestSimulateDumps: what simulate prints is read as what kubectl prints, when something has gone wrong, too.
+func TestSimulateDumps(t *testing.T) {
+	for _, output := range []string{"json", "yaml"} {
+		code, stdout, stderr := runSimulate(t, modelBox, "--output", output)
+		require.Equal(t, cli.ExitDone, code, stderr)
+		converged := write(t, "converged."+output, stdout)
+		code, stdout, stderr = operetta(t, "", "diff", converged)
+		require.Equal(t, cli.ExitDone, code, stdout+stderr)
 
-	code, stdout, _ = runSimulate(t, modelBox, "--output", "svg", "--max-steps", "2")
-	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, stdout, "</svg>", "what has happened until then is drawn")
-
-	code, stdout, _ = runSimulate(t, strings.Replace(modelBox, "replicas: 2", "replicas: -2", 1), "--output", "svg")
-	require.Equal(t, cli.ExitFailed, code)
-	require.Empty(t, stdout, "nothing has happened")
+		code, stdout, _ = runSimulate(t, modelBox, "--output", output, "--max-steps", "2")
+		require.Equal(t, cli.ExitFailed, code)
+		code, stdout, stderr = operetta(t, "", "why", "--all", "-f", write(t, "broken."+output, stdout))
+		require.Equal(t, cli.ExitDone, code, stderr)
+		require.Contains(t, stdout, "Ready=False")
+	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/internal/lab/report"
+	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
 // simulation is documents that are played in a world.
@@ -16,7 +16,7 @@ type simulation struct {
 	*program
 
 	world                 *player.World
-	text                  report.Printer
+	text                  run.Printer
 	validate, deleteAfter bool
 	// unknown is told the fields that the API server would drop.
 	unknown func(d document, fields []string)

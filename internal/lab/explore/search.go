@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/operetta-dev/operetta/internal/lab/report"
+	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
 // Search configures a search for violations.
@@ -174,7 +174,7 @@ func (s *Scenario) findByEdits(ctx context.Context) (findings []Finding, played 
 func (f Finding) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", f.String())
-	(&report.Printer{Out: &b}).Steps(f.Run.World)
+	(&run.Printer{Out: &b}).Steps(f.Run.World)
 	if f.Created != nil {
 		fmt.Fprintf(&b, "\nCreated with:\n%s\n", encode(f.Created))
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
 // namespaces are names, and nobody asks for them.
@@ -16,8 +18,8 @@ var namespaces = regexp.MustCompile(`"?http://www\.w3\.org/(2000/svg|1999/xhtml|
 // TestAnExportedFileAsksNobody: it has all that it shows, and its policy allows nothing else.
 func TestAnExportedFileAsksNobody(t *testing.T) {
 	evil := "</script><script src=http://evil.example.com/></script>"
-	run := &Run{Transcript: evil, Error: "<!--<script>"}
-	page, err := HTML(Scenario{Files: []File{{Name: evil, Text: "planted"}}}, run)
+	happened := &Run{Run: run.Run{Transcript: evil, Error: "<!--<script>"}}
+	page, err := HTML(Scenario{Files: []File{{Name: evil, Text: "planted"}}}, happened)
 	require.NoError(t, err)
 	require.NotContains(t, page, "planted")
 	require.Equal(t, 2, strings.Count(page, "</script>"))

@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
 // fake plays nothing, and answers the number of files.
@@ -29,7 +31,7 @@ func (f fake) Run(ctx context.Context, s Scenario) (*Run, error) {
 			return nil, err
 		}
 	}
-	return &Run{Transcript: strings.Repeat("x", 2000*len(s.Files))}, nil
+	return &Run{Run: run.Run{Transcript: strings.Repeat("x", 2000*len(s.Files))}}, nil
 }
 
 func (f fake) Golden(context.Context, Scenario) ([]Case, error) { return nil, nil }

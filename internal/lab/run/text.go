@@ -1,5 +1,4 @@
-// Package report prints as text what happens in a simulated cluster.
-package report
+package run
 
 import (
 	"fmt"

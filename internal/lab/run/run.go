@@ -1,23 +1,21 @@
-package page
+// Package run is what happened in a simulated cluster, as data and as text.
+package run
 
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/internal/lab/report"
 )
 
-// Run is what happened when a scenario was played.
+// Run is what happened.
 type Run struct {
 	// Error is what operetta simulate ends with, or empty.
 	Error string `json:"error"`
 	// Transcript is the text that operetta simulate prints.
 	Transcript string    `json:"transcript"`
-	Problems   []Problem `json:"problems,omitempty"`
 	Outcomes   []Outcome `json:"outcomes"`
 	// Steps are numbered from 1.
 	Steps []Step `json:"steps"`
@@ -139,16 +137,6 @@ func (r *Recorder) role(object kube.Object) string {
 	return "other"
 }
 
-// Refused is the run of a scenario that has mistakes: there is none.
-func Refused(problems []Problem) *Run {
-	return &Run{Error: problems[0].Message, Problems: problems, Outcomes: []Outcome{}, Steps: []Step{}, Objects: []*Object{}}
-}
-
-// AnyWrong reports whether there is more than warnings.
-func AnyWrong(problems []Problem) bool {
-	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Severity == Wrong })
-}
-
 // Run returns what has happened so far. The transcript and the error are those of who played it.
 func (r *Recorder) Run(transcript string, failure error) (*Run, error) {
 	run := &Run{Transcript: transcript, Outcomes: []Outcome{}, Steps: []Step{}, Objects: []*Object{}}
@@ -161,7 +149,7 @@ func (r *Recorder) Run(transcript string, failure error) (*Run, error) {
 			Failure: o.Failure, Calls: o.Calls, Children: o.Children,
 		})
 	}
-	var lines report.Printer
+	var lines Printer
 	for _, step := range r.world.Steps {
 		seconds := step.Time.Sub(r.world.Steps[0].Time).Seconds()
 		s := Step{Seconds: seconds, Lines: lines.Lines(r.world, step), Events: []Event{}}
