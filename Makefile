@@ -314,9 +314,9 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	cd web && $(GO) mod tidy -diff
 
 .PHONY: page
-page: page-tools ## Build the page of operetta play from web/, and take the README's picture of it (needs npm and Chromium)
+page: page-tools ## Build the page of operetta play from web/, and take the pictures of README.md and docs/ (needs npm and Chromium)
 	cd web && $(GO) run . ../internal/lab/page/page
-	cd web && $(GO) test -count=1 ./browser -run '^TestPicture$$' -update
+	cd web && $(GO) test -count=1 ./browser -run '^TestPicture' -update
 
 # What builds the page, from package-lock.json, and a browser to look at it. Where a machine cannot
 # have them, tests that need them say so.
@@ -329,11 +329,10 @@ page-tools:
 	echo "no browser could be installed: nothing walks through the page"
 
 .PHONY: golden
-golden: ## Rewrite the expected outputs below testdata and the pictures of docs/; read the diff
+golden: ## Rewrite the expected outputs below testdata; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	$(GO) test ./internal/lab/commands -run '^TestPicturesOfTheDocs$$' -update
-	@git --no-pager diff --stat -- testdata examples/testdata docs/images
+	@git --no-pager diff --stat -- testdata examples/testdata
 
 .PHONY: clean
 clean: ## Remove what was built here
