@@ -50,6 +50,8 @@ Give kubectl all kinds of the example. One of which the dump has no object is to
 not seen: it may be empty, or kubectl was not asked for it. With --seen you say that
 it was. Under server-side apply kubectl must --show-managed-fields.
 
+A folder that serve --record has written is asked as operetta replay does.
+
 --with applies custom resources first, as kubectl replace does, with the labels and
 annotations that others have added. --base marks what an older build reports about
 the same dump, too: write it with that build and -o json.
@@ -85,6 +87,9 @@ func (p *program) diff(path string, flags *diffFlags) error {
 	if !slices.Contains([]string{"summary", "diff", "json", "markdown"}, flags.output) {
 		return cli.Usagef("--output %q is not supported: use summary, diff, json or markdown", flags.output)
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return p.diffRecording(path, flags)
+	}
 	options, edits, err := p.diffOptions(flags)
 	if err != nil {
 		return err
@@ -115,6 +120,20 @@ func (p *program) diff(path string, flags *diffFlags) error {
 		return err
 	}
 	return flags.exit(report.Outcome())
+}
+
+// diffRecording is [program.replay], which has fewer forms of output.
+func (p *program) diffRecording(dir string, flags *diffFlags) error {
+	if flags.with != "" || flags.base != "" || flags.apply != "" || flags.now != "" || len(flags.ignored)+len(flags.seen) > 0 {
+		return cli.Usagef("%s is a recording, for which there is no flag but --output and --config", dir)
+	}
+	switch flags.output {
+	case "json":
+		return p.replay(dir, "json")
+	case "markdown":
+		return cli.Usagef("--output markdown is for a dump: %s is a recording", dir)
+	}
+	return p.replay(dir, "text")
 }
 
 // exit returns the error that has the exit code of an outcome.

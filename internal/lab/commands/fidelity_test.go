@@ -9,6 +9,7 @@ import (
 
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/corpus"
+	"github.com/operetta-dev/operetta/internal/lab/diff"
 	"github.com/operetta-dev/operetta/internal/record"
 )
 
@@ -30,14 +31,9 @@ func TestEveryRecordingReplays(t *testing.T) {
 		require.NoError(t, err)
 		r.Record(record.Exchange{Controller: c.Controller, Hook: c.Hook, Now: c.Now, Request: c.Request, Answer: answer.Body})
 		r.Close()
-		again, err := corpus.Read(dir, hooks.All())
+		recording, err := diff.CompareRecording(dir, hooks.All())
 		require.NoError(t, err)
-		if len(again) != 1 {
-			t.Errorf("%s is not recorded", c.Name)
-			continue
-		}
-		changes, err := changesOf(dir, again[0])
-		require.NoError(t, err)
-		require.Empty(t, changes, c.Name)
+		require.Equal(t, 1, recording.Cases, c.Name)
+		require.Empty(t, recording.Changes, c.Name)
 	}
 }

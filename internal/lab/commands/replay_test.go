@@ -47,6 +47,10 @@ func TestReplayGroupsWhatChanges(t *testing.T) {
 	require.Equal(t, 1, strings.Count(out, "restartPolicy"), "one change is told once")
 	require.Regexp(t, `[0-9]+ of [0-9]+ cases have another answer`, errOut)
 
+	code, alike, _ := operetta(t, "", "diff", dir)
+	require.Equal(t, 3, code)
+	require.Equal(t, out, alike)
+
 	code, json, _ := operetta(t, "", "replay", dir, "-o", "json")
 	require.Equal(t, 3, code)
 	require.Contains(t, json, `"what": "Pod.spec.restartPolicy: OnFailure -\u003e Never"`)
