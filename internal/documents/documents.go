@@ -12,6 +12,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 
 	yamlv2 "go.yaml.in/yaml/v2"
 	yamlutil "k8s.io/apimachinery/pkg/util/yaml"
@@ -149,8 +150,8 @@ type Document struct {
 	Line func(path string) int
 }
 
-// All returns the documents of a text, without those that only have comments. The error says which
-// document is wrong.
+// All returns the documents of a text, without those that only have comments, and the items of a List
+// in its place. The error says which document is wrong.
 func All(text []byte) ([]Document, error) {
 	parts, err := Split(text)
 	if err != nil {
@@ -170,14 +171,37 @@ func All(text []byte) ([]Document, error) {
 		if string(content) == "null" {
 			continue
 		}
-		all = append(all, Document{i + 1, content, func(path string) int {
+		d := Document{i + 1, content, func(path string) int {
 			if n := line(path); n > 0 {
 				return first + n
 			}
 			return 0
-		}})
+		}}
+		if items, isList := d.items(); isList {
+			all = append(all, items...)
+		} else {
+			all = append(all, d)
+		}
 	}
 	return all, nil
+}
+
+// items returns the items of a List, as kubectl get prints it.
+func (d Document) items() (items []Document, isList bool) {
+	var list struct {
+		Kind  string            `json:"kind"`
+		Items []json.RawMessage `json:"items"`
+	}
+	if json.Unmarshal(d.JSON, &list) != nil || !strings.HasSuffix(list.Kind, "List") || list.Items == nil {
+		return nil, false
+	}
+	for i, item := range list.Items {
+		at := fmt.Sprintf("items[%d]", i)
+		items = append(items, Document{d.Number, item, func(path string) int {
+			return d.Line(strings.TrimSuffix(at+"."+path, "."))
+		}})
+	}
+	return items, true
 }
 
 // located is an error in a document with so many lines above it.

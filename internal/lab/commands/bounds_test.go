@@ -63,7 +63,7 @@ func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
 	const megabytes, seconds = 300, 600
 	path := binary(t)
 
-	recordings := t.TempDir()
+	recordings, empty := t.TempDir(), t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(recordings, "podset", "sync"), 0o755))
 	require.NoError(t, os.Symlink("/dev/zero", filepath.Join(recordings, "podset", "sync", "zero.in.yaml")))
 	always, never := strings.Replace(template, "POLICY", "Always", 1), strings.Replace(template, "POLICY", "Never", 1)
@@ -77,7 +77,7 @@ func TestWhatIsReadAndPlayedIsBounded(t *testing.T) {
 		"the same for serve":              {nil, "serve --config /dev/zero", "--config: /dev/zero has more than 64 MiB: split it"},
 		"the same in a recording":         {nil, "replay " + recordings, "replay: " + recordings + "/podset/sync/zero.in.yaml: " + recordings + "/podset/sync/zero.in.yaml has more than 64 MiB: split it"},
 		"a standard input without an end": {endless("a: b\n"), "render -", "standard input has more than 64 MiB: split it"},
-		"a folder":                        {nil, "render " + recordings, recordings + " is a folder: write the path of a file"},
+		"a folder":                        {nil, "render " + empty, "there is no <kind>/<hook>/<case>.in.yaml below " + empty},
 		"an object of 4 MiB":              {strings.NewReader(foreign + "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: " + strings.Repeat("x", 4<<20) + "}\n"), "simulate -", "standard input, document 2: Request entity too large: limit is 3145728"},
 		"a PodSet of two billion":         {strings.NewReader("apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: big}\nspec: {size: 2000000000}\n"), "simulate -", "The PodSet \"big\" is invalid: spec.size: Invalid value: 2000000000"},
 		"two billion replicas":            {strings.NewReader(strings.Replace(foreign, `"nginx:1"`, `"nginx:1", replicas: 2000000000`, 1)), "simulate -", "the simulated cluster is full: Deployment/box wants 2000000000 Pods, and there is room for 10000 objects: simulate something smaller"},

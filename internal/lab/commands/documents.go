@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
 
 	"github.com/operetta-dev/operetta/internal/documents"
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/internal/lab/dump"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -22,8 +26,8 @@ type document struct {
 	line   func(path string) int // of a field in the file
 }
 
-// readDocuments reads all documents of a file, or of the standard input where
-// the path is "-".
+// readDocuments reads all documents of a file, or of the standard input where the path is "-". Of a
+// dump of a cluster, or a folder with a recording, it has what somebody has applied.
 func (p *program) readDocuments(path string) ([]document, error) {
 	text, err := p.readFile(path)
 	if err != nil {
@@ -41,11 +45,36 @@ func documentsOf(path string, text []byte) ([]document, error) {
 	if len(read) == 0 {
 		return nil, fmt.Errorf("%s has no document", sourceOf(path))
 	}
-	list := make([]document, len(read))
-	for i, d := range read {
-		list[i] = document{source: fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path: path, json: named(d.JSON, d.Number), line: d.Line}
+	var list []document
+	for _, d := range read {
+		if content := applied(d.JSON); content != nil {
+			list = append(list, document{source: fmt.Sprintf("%s, document %d", sourceOf(path), d.Number), path: path, json: named(content, d.Number), line: d.Line})
+		}
 	}
 	return list, nil
+}
+
+// applied returns an object as somebody has applied it: one of a cluster without what the server has
+// set, and nil where it was made by a controller, or is an Event.
+func applied(text []byte) []byte {
+	if !bytes.Contains(text, []byte(`"uid"`)) {
+		return text
+	}
+	object, err := kube.ParseObject(text)
+	if err != nil || object.GetUID() == "" {
+		return text // whoever decodes it says so
+	}
+	if _, isControlled := kube.ControllerOf(object); isControlled || object.GetKind() == "Event" {
+		return nil
+	}
+	object.Object = kube.Shown(object)
+	object.SetOwnerReferences(nil)
+	apiserver.DropServerSet(object)
+	content, err := object.MarshalJSON()
+	if err != nil {
+		return text
+	}
+	return content
 }
 
 // named returns an object with a name where it has only a generateName. The API server appends five
@@ -72,6 +101,9 @@ func named(text []byte, number int) []byte {
 }
 
 func (p *program) readFile(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return dump.Recorded(path, p.Controllers())
+	}
 	if path != "-" {
 		return documents.ReadFile(path)
 	}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/lab/explore"
 	"github.com/operetta-dev/operetta/internal/lab/page"
 )
@@ -136,6 +138,9 @@ func (p *program) playFile(path string) (file page.File, err error) {
 	if err != nil {
 		return file, err
 	}
+	if text, err = inYAML(path, text); err != nil {
+		return file, err
+	}
 	if len(text) > page.MaxBody/2 {
 		return file, fmt.Errorf("%s has more than %d KiB, and a page has no use for that: use simulate", sourceOf(path), page.MaxBody>>11)
 	}
@@ -144,6 +149,26 @@ func (p *program) playFile(path string) (file page.File, err error) {
 		name = "input.yaml"
 	}
 	return page.File{Name: name, Text: string(text)}, nil
+}
+
+// inYAML returns a text that somebody can edit: a dump or a List as a stream of what was applied.
+func inYAML(path string, text []byte) ([]byte, error) {
+	if !bytes.Contains(text, []byte("items")) && !bytes.Contains(text, []byte("uid")) {
+		return text, nil
+	}
+	list, err := documentsOf(path, text)
+	if err != nil {
+		return text, nil // the page says what is wrong
+	}
+	var parts [][]byte
+	for _, d := range list {
+		part, err := documents.ToYAML(d.json)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.source, err)
+		}
+		parts = append(parts, part)
+	}
+	return bytes.Join(parts, []byte("---\n")), nil
 }
 
 // scenario returns what the flags say, with the names of the files: their texts may have Secrets.

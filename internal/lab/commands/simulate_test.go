@@ -125,5 +125,19 @@ func TestSimulateDumps(t *testing.T) {
 		code, stdout, stderr = operetta(t, "", "why", "--all", "-f", write(t, "broken."+output, stdout))
 		require.Equal(t, cli.ExitDone, code, stderr)
 		require.Contains(t, stdout, "Ready=False")
+
+		code, stdout, stderr = operetta(t, "", "simulate", converged)
+		require.Equal(t, cli.ExitDone, code, stderr)
+		require.Contains(t, stdout, "> ModelBox/web  applied\n        + Deployment/web\n", "its children are made again")
 	}
+}
+
+// TestSimulateARecording plays the custom resource of its last request.
+func TestSimulateARecording(t *testing.T) {
+	dir := t.TempDir()
+	code, first, stderr := operetta(t, "", "simulate", sample, "--record", dir)
+	require.Equal(t, cli.ExitDone, code, stderr)
+	code, again, stderr := operetta(t, "", "simulate", dir)
+	require.Equal(t, cli.ExitDone, code, stderr)
+	require.Equal(t, first, again)
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
-	"github.com/operetta-dev/operetta/internal/rawjson"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -72,18 +71,7 @@ func FromDump(d *dump.Dump, options dump.Options, selection Selection) iter.Seq[
 // FromRecording returns the custom resources of a folder with recorded requests, each as the last
 // one shows it.
 func FromRecording(dir string, controllers []metacontroller.Controller, selection Selection) ([]Subject, error) {
-	last := map[Ref]corpus.Case{}
-	err := corpus.Each(dir, "*", controllers, func(c corpus.Case) error {
-		parent, err := kube.ParseObject(rawjson.Lookup(c.Request, "parent"))
-		if err != nil {
-			return fmt.Errorf("%s: the parent: %w", c.Name, err)
-		}
-		ref := kube.RefOf(parent)
-		if other, isKnown := last[ref]; c.Hook != metacontroller.CustomizeHook && selection.Has(c.Controller, ref) && (!isKnown || !c.Now.Before(other.Now)) {
-			last[ref] = c
-		}
-		return nil
-	})
+	last, err := dump.Last(dir, controllers, selection.Has)
 	if err != nil {
 		return nil, err
 	}
@@ -106,27 +94,12 @@ func fromCase(c corpus.Case, controllers []metacontroller.Controller) (Subject, 
 	}
 	fields, _ := request["parent"].(map[string]any)
 	parent := &unstructured.Unstructured{Object: fields}
-	d, err := dump.Read(bytes.NewReader(objectsOf(c.Request)))
+	d, err := dump.Read(bytes.NewReader(dump.ObjectsOf(c.Request)))
 	if err != nil {
 		return Subject{}, err
 	}
 	cluster := New(Options{Dump: d, Controllers: controllers, Now: c.Now.UTC().Truncate(time.Second), Recorded: true})
 	return Subject{cluster, parent, PlanOfCase(c)}, nil
-}
-
-// objectsOf returns all objects of a request, one after the other.
-func objectsOf(request []byte) []byte {
-	objects := slices.Clone(rawjson.Lookup(request, "parent"))
-	for _, member := range []string{"children", "related"} {
-		rawjson.Members(rawjson.Lookup(request, member), func(_, group []byte) bool {
-			rawjson.Members(group, func(_, object []byte) bool {
-				objects = append(append(objects, '\n'), object...)
-				return true
-			})
-			return true
-		})
-	}
-	return objects
 }
 
 // Explain says why the custom resource is not Ready.
