@@ -332,7 +332,8 @@ page-tools:
 golden: ## Rewrite the expected outputs below testdata; read the diff
 	$(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
 	cd examples && $(GO) test ./hooks -run '^TestOperators$$/./^goldens$$' -update
-	@git --no-pager diff --stat -- testdata examples/testdata
+	$(GO) test ./internal/lab/commands -run '^TestGoldens$$' -update
+	@git --no-pager diff --stat -- testdata examples/testdata internal/lab/commands/testdata
 
 .PHONY: clean
 clean: ## Remove what was built here
