@@ -71,7 +71,8 @@ func (c *Cluster) apiServer(address string) Program {
 		"--service-account-signing-key-file=" + c.serviceAccountKey(),
 	}
 	if c.options.AuditPolicy != "" {
-		args = append(args, "--audit-policy-file="+c.auditPolicy(), "--audit-log-path="+c.AuditLog())
+		args = append(args, "--audit-policy-file="+c.auditPolicy(), "--audit-log-path="+c.AuditLog(),
+			"--audit-log-maxsize=10000") // MB: at its default of 100 it begins anew while a benchmark counts
 	}
 	return c.program(tools.KubeAPIServer, c.apiServerReady, args...)
 }

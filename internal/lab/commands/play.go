@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -151,14 +152,17 @@ func (p *program) playFile(path string) (file page.File, err error) {
 	return page.File{Name: name, Text: string(text)}, nil
 }
 
+// ofCluster finds what only a List or an object of a cluster has.
+var ofCluster = regexp.MustCompile(`(?m)^ *"?kind"?: *"?[A-Za-z]*List\b|"?\buid"?:`)
+
 // inYAML returns a text that somebody can edit: a dump or a List as a stream of what was applied.
 func inYAML(path string, text []byte) ([]byte, error) {
-	if !bytes.Contains(text, []byte("items")) && !bytes.Contains(text, []byte("uid")) {
+	if !ofCluster.Match(text) {
 		return text, nil
 	}
 	list, err := documentsOf(path, text)
 	if err != nil {
-		return text, nil // the page says what is wrong
+		return nil, err
 	}
 	var parts [][]byte
 	for _, d := range list {
