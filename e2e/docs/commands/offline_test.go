@@ -3,7 +3,6 @@
 package commands
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -129,20 +128,10 @@ func (p *project) steps() map[string][]Step {
 	}
 }
 
-// dump writes what kubectl prints of a cluster with a converged sample.
+// dump writes a cluster with a converged sample, as kubectl prints it.
 func (p *project) dump(sample string) error {
 	output, err := exec.Command(filepath.Join(p.dir, "bin/operetta"), "simulate", filepath.Join(p.dir, sample), "-o", "json").Output()
-	if err != nil {
-		return err
-	}
-	var world struct {
-		Objects []json.RawMessage `json:"objects"`
-	}
-	if err := json.Unmarshal(output, &world); err != nil {
-		return err
-	}
-	list, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": world.Objects})
-	p.write("dump.json", string(list))
+	p.write("dump.json", string(output))
 	return err
 }
 
