@@ -29,9 +29,9 @@ GOTEST        := GO='$(GO)' $(CURDIR)/internal/gotest/gotest.sh
 # Packages that have two things run at once: only there can the race detector,
 # under which tests take five times as long, find anything. make cover runs it for
 # tests of the hooks and of the command line that have it, too.
-CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=cli --exclude='*_test.go' '^[[:space:]]+go [a-zA-Z]' internal metacontroller deploy | xargs -n1 dirname | sort -u)
+CONCURRENT     = $(shell grep -rlE --include='*.go' --exclude-dir=cli --exclude-dir=commands --exclude='*_test.go' '^[[:space:]]+go [a-zA-Z]' internal metacontroller deploy | xargs -n1 dirname | sort -u)
 # Those and the packages whose tests do so, or that share something behind a lock.
-SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
+SHARING        = $(shell grep -rlE --include='*.go' --exclude-dir=cli --exclude-dir=commands '^[[:space:]]+go [a-zA-Z]|"sync"$$|"sync/|"golang.org/x/sync' internal metacontroller deploy \
                    | xargs -n1 dirname | sort -u)
 # The parallel tests of the former hardly do more than wait, so that more of them
 # run at once than there may be processors.
