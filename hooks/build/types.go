@@ -40,7 +40,7 @@ type Build struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="set exactly one of image (a build of one step) and steps"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext) || has(self.workingDir) || has(self.imagePullPolicy))",message="command, args, script, env, envFrom, resources, volumeMounts, securityContext, workingDir and imagePullPolicy cannot be set together with steps: set them in each step"
-// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.command)",message="script cannot be set together with command: remove one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.command) || !has(self.script)",message="script cannot be set together with command: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a step's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 type Spec struct {

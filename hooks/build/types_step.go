@@ -67,7 +67,7 @@ type Work struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image)",message="a step needs an image: set image"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.command)",message="a step cannot have script together with command: remove one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) && !(has(self.onError) && self.onError == 'continue') || has(self.command) || has(self.script)",message="a step with timeoutSeconds or onError needs command or script, because what the image runs by itself is not known: write it as command"
+// +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) && self.?onError.orValue('stopAndFail') != 'continue' || has(self.command) || has(self.script)",message="a step with timeoutSeconds or onError needs command or script, because what the image runs by itself is not known: write it as command"
 type Step struct {
 	// Name is the name of the container. That of a step named clone is step-clone,
 	// because clone is the container that fetches the code, and so it is with

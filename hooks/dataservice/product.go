@@ -11,6 +11,7 @@ import (
 type settings struct {
 	Runtime
 
+	image       string
 	kind        WorkloadKind
 	storage     *Storage
 	credentials *SecretRef
@@ -21,21 +22,21 @@ func (m *Middleware) settings() *settings {
 	if m == nil {
 		return nil
 	}
-	return &settings{Runtime{Workload: m.Workload}, m.Kind, m.Storage, m.CredentialsSecretRef, m.ThirdParty}
+	return &settings{Runtime{Workload: m.Workload}, m.Image, m.Kind, m.Storage, m.CredentialsSecretRef, m.ThirdParty}
 }
 
 func (s *Service) settings() *settings {
 	if s == nil {
 		return nil
 	}
-	return &settings{Runtime: s.Runtime}
+	return &settings{Runtime: s.Runtime, image: s.Image}
 }
 
 func (r *Registry) settings() *settings {
 	if r == nil {
 		return nil
 	}
-	return &settings{Runtime: r.Runtime, thirdParty: r.ThirdParty}
+	return &settings{Runtime: r.Runtime, image: r.Image, thirdParty: r.ThirdParty}
 }
 
 // unit is a component of a spec: the row of the table with the settings of the
@@ -127,7 +128,7 @@ func resolve(ds *DataService, policy Policy, table []component) (*product, error
 		u.name = cmp.Or(string(said.Name), row.name)
 		u.port = cmp.Or(said.Port, row.port)
 		u.kind = cmp.Or(said.kind, row.kind)
-		u.image = cmp.Or(said.Image, row.image)
+		u.image = cmp.Or(said.image, row.image)
 		p.units = append(p.units, u)
 	}
 	for _, u := range p.units {

@@ -14,7 +14,7 @@ import (
 // component.
 func TestAnotherTable(t *testing.T) {
 	says := func(image string) func(*Spec) *settings {
-		return func(*Spec) *settings { return &settings{Runtime: Runtime{Workload: Workload{Image: image}}} }
+		return func(*Spec) *settings { return &settings{image: image} }
 	}
 	other := []component{
 		{key: "queue", from: says("nats:2"), name: "queue", port: 4222, kind: StatefulSet, isMiddleware: true},

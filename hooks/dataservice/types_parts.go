@@ -13,7 +13,7 @@ const (
 
 // ThirdParty is a component that runs elsewhere. It counts as ready.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.authType) || self.authType == 'none' || has(self.credentialsSecretRef)",message="authType basic and token need credentialsSecretRef: set it to the name of a Secret with the keys username and password, or token"
+// +kubebuilder:validation:XValidation:rule="self.?authType.orValue('none') == 'none' || has(self.credentialsSecretRef)",message="authType basic and token need credentialsSecretRef: set it to the name of a Secret with the keys username and password, or token"
 type ThirdParty struct {
 	// URL is its address, without credentials. That of mysql may have a database, which all
 	// services use then, and parameters for JDBC: mysql://host:3306/app?useSSL=true.
@@ -55,11 +55,13 @@ type SecretRef struct {
 }
 
 // Service is a service of the product.
-//
-// +kubebuilder:validation:XValidation:rule="has(self.image)",message="the service has no default image: set image"
 type Service struct {
-	// Runtime is what it runs.
+	// Runtime is how it runs.
 	Runtime `json:",inline"`
+	// Image is what it runs.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	Image string `json:"image"`
 }
 
 // Registry is the registry, which may run elsewhere.
@@ -67,16 +69,18 @@ type Service struct {
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.thirdParty)",message="eureka needs exactly one of image (to run it here) and thirdParty (it runs elsewhere)"
 // +kubebuilder:validation:XValidation:rule="!has(self.thirdParty) || self.thirdParty.url.matches('^https?://[^?]*$')",message="the address of eureka must be http://host or https://host with its path, without credentials and parameters"
 type Registry struct {
-	// Runtime is what it runs.
+	// Runtime is how it runs.
 	Runtime `json:",inline"`
+	// Image is what it runs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	Image string `json:"image,omitempty"`
 	// ThirdParty is where it runs instead.
 	// +optional
 	ThirdParty *ThirdParty `json:"thirdParty,omitempty"`
 }
 
-// Runtime is what a service runs, as a Deployment.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.ports) || [self.ports.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p) && (!has(self.port) || p != self.port)))",message="two ports have the same number, in ports or port: change one of them"
+// Runtime is how a service runs, as a Deployment.
 type Runtime struct {
 	// Workload is what every component has.
 	Workload `json:",inline"`
@@ -90,6 +94,7 @@ type Runtime struct {
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same number, in ports or port: change one of them"
 	Ports []Port `json:"ports,omitempty"`
 	// Env are environment variables. They override the generated variables.
 	// +optional

@@ -75,9 +75,9 @@ type MainService struct {
 
 // FurtherService is another Service in front of the Pods.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.serviceType) || self.serviceType in ['NodePort', 'LoadBalancer'] || self.ports.all(p, !has(p.nodePort) || p.nodePort == 0)",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or remove nodePort"
-// +kubebuilder:validation:XValidation:rule="(has(self.serviceType) && self.serviceType == 'Headless') == (has(oldSelf.serviceType) && oldSelf.serviceType == 'Headless')",message="serviceType cannot be changed from or to Headless: give the Service another name"
-// +kubebuilder:validation:XValidation:rule="(has(self.serviceType) && self.serviceType == 'LoadBalancer') || (!(has(self.loadBalancerClass) || has(self.loadBalancerSourceRanges) || has(self.allocateLoadBalancerNodePorts)) && (!has(self.externalTrafficPolicy) || (has(self.serviceType) ? self.serviceType == 'NodePort' : self.ports.exists(p, has(p.nodePort) && p.nodePort != 0))))",message="loadBalancerClass, loadBalancerSourceRanges and allocateLoadBalancerNodePorts need serviceType LoadBalancer, and externalTrafficPolicy that or NodePort: set serviceType, or remove them"
+// +kubebuilder:validation:XValidation:rule="self.?serviceType.orValue('NodePort') in ['NodePort', 'LoadBalancer'] || self.ports.all(p, p.?nodePort.orValue(0) == 0)",message="nodePort needs serviceType NodePort or LoadBalancer: change serviceType, or remove nodePort"
+// +kubebuilder:validation:XValidation:rule="(self.?serviceType.orValue('ClusterIP') == 'Headless') == (oldSelf.?serviceType.orValue('ClusterIP') == 'Headless')",message="serviceType cannot be changed from or to Headless: give the Service another name"
+// +kubebuilder:validation:XValidation:rule="self.?serviceType.orValue('ClusterIP') == 'LoadBalancer' || (!(has(self.loadBalancerClass) || has(self.loadBalancerSourceRanges) || has(self.allocateLoadBalancerNodePorts)) && (!has(self.externalTrafficPolicy) || (has(self.serviceType) ? self.serviceType == 'NodePort' : self.ports.exists(p, p.?nodePort.orValue(0) != 0))))",message="loadBalancerClass, loadBalancerSourceRanges and allocateLoadBalancerNodePorts need serviceType LoadBalancer, and externalTrafficPolicy that or NodePort: set serviceType, or remove them"
 type FurtherService struct {
 	// Name is that of the Service.
 	// +required

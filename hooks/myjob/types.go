@@ -36,17 +36,17 @@ type MyJob struct {
 
 // Spec is the desired state of a MyJob.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.activeDeadlineSeconds) == has(oldSelf.activeDeadlineSeconds) && (!has(self.activeDeadlineSeconds) || self.activeDeadlineSeconds == oldSelf.activeDeadlineSeconds)",message="activeDeadlineSeconds cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
+// +kubebuilder:validation:XValidation:rule="self.?activeDeadlineSeconds.orValue(0) == oldSelf.?activeDeadlineSeconds.orValue(0)",message="activeDeadlineSeconds cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
 type Spec struct {
 	// Template is what the Pod is made of. Its labels and annotations reach the
 	// Pod; its name does not, for the Pod has the name of the MyJob. It cannot
 	// be changed. Its restartPolicy is Never where it is left out, or OnFailure.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="template cannot be changed, because a MyJob runs once: create a new MyJob with another name, or delete this one first"
-	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy in ['Never', 'OnFailure']",message="a MyJob cannot have restartPolicy Always, with which a Pod never completes: use Never or OnFailure, or remove restartPolicy"
-	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="a Pod needs containers: set template.spec.containers"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !('controller-uid' in self.metadata.labels)",message="the label controller-uid is reserved for the controller: use another key"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || (!('operetta.dev/hash' in self.metadata.annotations) && !('metacontroller.k8s.io/last-applied-configuration' in self.metadata.annotations))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
+	// +kubebuilder:validation:XValidation:rule="self.?spec.?restartPolicy.orValue('Never') in ['Never', 'OnFailure']",message="a MyJob cannot have restartPolicy Always, with which a Pod never completes: use Never or OnFailure, or remove restartPolicy"
+	// +kubebuilder:validation:XValidation:rule="size(self.?spec.?containers.orValue([])) > 0",message="a Pod needs containers: set template.spec.containers"
+	// +kubebuilder:validation:XValidation:rule="[?self.?metadata.?labels].all(l, !('controller-uid' in l))",message="the label controller-uid is reserved for the controller: use another key"
+	// +kubebuilder:validation:XValidation:rule="[?self.?metadata.?annotations].all(a, !('operetta.dev/hash' in a) && !('metacontroller.k8s.io/last-applied-configuration' in a))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
 	Template corev1.PodTemplateSpec `json:"template"`
 	// ActiveDeadlineSeconds is the longest that the Pod may run. It then fails
 	// with reason DeadlineExceeded. It cannot be changed.

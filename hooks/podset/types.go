@@ -56,12 +56,12 @@ type Spec struct {
 	// 3600. A change replaces the Pods, maxUnavailable at a time; a Pod that is
 	// not ready is replaced at once.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.finalizers) || size(self.metadata.finalizers) == 0",message="the Pods of a PodSet cannot have finalizers: remove template.metadata.finalizers"
-	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.restartPolicy) || self.spec.restartPolicy == 'Always'",message="the Pods of a PodSet need restartPolicy Always: set that, or remove restartPolicy; to run a Pod once, use a MyJob"
-	// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.activeDeadlineSeconds)",message="the Pods of a PodSet cannot have activeDeadlineSeconds: remove it"
-	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="template needs containers: set template.spec.containers, or remove template"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.labels) || !(['controller-uid', 'podset', 'podset.apps.jicki.cn/template-hash'].exists(k, k in self.metadata.labels))",message="the labels controller-uid, podset and podset.apps.jicki.cn/template-hash are reserved for the controller: use another key"
-	// +kubebuilder:validation:XValidation:rule="!has(self.metadata) || !has(self.metadata.annotations) || !(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration', 'podset.apps.jicki.cn/failures'].exists(k, k in self.metadata.annotations))",message="the annotations operetta.dev/hash, metacontroller.k8s.io/last-applied-configuration and podset.apps.jicki.cn/failures are reserved for the controller: remove them"
+	// +kubebuilder:validation:XValidation:rule="size(self.?metadata.?finalizers.orValue([])) == 0",message="the Pods of a PodSet cannot have finalizers: remove template.metadata.finalizers"
+	// +kubebuilder:validation:XValidation:rule="self.?spec.?restartPolicy.orValue('Always') == 'Always'",message="the Pods of a PodSet need restartPolicy Always: set that, or remove restartPolicy; to run a Pod once, use a MyJob"
+	// +kubebuilder:validation:XValidation:rule="!self.?spec.?activeDeadlineSeconds.hasValue()",message="the Pods of a PodSet cannot have activeDeadlineSeconds: remove it"
+	// +kubebuilder:validation:XValidation:rule="size(self.?spec.?containers.orValue([])) > 0",message="template needs containers: set template.spec.containers, or remove template"
+	// +kubebuilder:validation:XValidation:rule="[?self.?metadata.?labels].all(l, !(['controller-uid', 'podset', 'podset.apps.jicki.cn/template-hash'].exists(k, k in l)))",message="the labels controller-uid, podset and podset.apps.jicki.cn/template-hash are reserved for the controller: use another key"
+	// +kubebuilder:validation:XValidation:rule="[?self.?metadata.?annotations].all(a, !(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration', 'podset.apps.jicki.cn/failures'].exists(k, k in a)))",message="the annotations operetta.dev/hash, metacontroller.k8s.io/last-applied-configuration and podset.apps.jicki.cn/failures are reserved for the controller: remove them"
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
 	// MaxUnavailable is how many Pods a change of the template may take away at
 	// a time, as a number or as a share of size ("25%"), which is rounded down,
