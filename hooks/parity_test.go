@@ -209,8 +209,8 @@ func TestWhatARuleRefusesIsRefused(t *testing.T) {
 			rules := rulesOf(t, e.Controller)
 			messages, told := ruleMessages(t, e.Controller), map[string]bool{}
 			for name, rule := range rules {
-				broken := slices.DeleteFunc(slices.Clone(messages), func(m string) bool { return !strings.Contains(rule.Message, m) })
-				if rule.Before != "" || len(broken) == 0 {
+				isMessage := func(message string) bool { return strings.Contains(rule.Message, message) }
+				if rule.Before != "" || !slices.ContainsFunc(messages, isMessage) {
 					continue // a constraint of the schema, or a field that only kubectl refuses
 				}
 				var spec any
