@@ -276,7 +276,7 @@ keep = $(if $(KEEP),@$(GO) test -count=1 -run '^TestPage$$' ./internal/bench -ke
 bench-cluster: ## Measure COUNT=1000 custom resources, and a fifth of them, on a real control plane, beside an operator of controller-runtime, in half an hour; KEEP=1 writes docs/bench-cluster.txt
 	@mkdir -p bin && rm -f bin/bench-cluster.txt
 	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-cluster.txt OPERETTA_TEST_COUNT=$(or $(COUNT),1000) $(GO) test -count=1 -timeout 1h -run '^TestBench$$' ./live
-	@cd e2e && OPERETTA_TEST_CRDCOST=1 $(GO) test -count=1 -timeout 1h -v ./crdcost | grep -o 'CRDs: .*' | sed '1i\\' >> $(CURDIR)/bin/bench-cluster.txt
+	@cd e2e && OPERETTA_TEST_CRDCOST=1 $(GO) test -count=1 -timeout 1h -v -run '^TestCRDs' ./crdcost | grep -o 'CRDs: .*' | sed '1i\\' >> $(CURDIR)/bin/bench-cluster.txt
 	@cat bin/bench-cluster.txt
 	$(call keep,bench-cluster)
 
@@ -286,6 +286,10 @@ bench-calls: ## Count the calls of the hooks in the life of one ModelBox, by cau
 	@cd e2e && OPERETTA_TEST_BENCH=$(CURDIR)/bin/bench-calls.txt $(GO) test -count=1 -timeout 1h -run '^TestCalls$$' ./live
 	@cat bin/bench-calls.txt
 	$(call keep,bench-calls)
+
+.PHONY: bench-writes
+bench-writes: ## Measure what the rules of the CRDs cost a write of a status or spec; CRDS=<folder> takes other CRDs than deploy/crds
+	@cd e2e && OPERETTA_TEST_CRDCOST=1 OPERETTA_TEST_CRDS=$(abspath $(CRDS)) $(GO) test -count=1 -timeout 1h -v -run '^TestAWrite' ./crdcost | sed -n 's/.*\(writes: .*\)/\1/p'
 
 .PHONY: bench-requests
 bench-requests: ## Record what make bench sends, on a real control plane

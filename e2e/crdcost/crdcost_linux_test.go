@@ -2,6 +2,7 @@
 package crdcost
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,6 +23,8 @@ import (
 const (
 	// costVariable names the environment variable without which nothing is measured: it takes minutes.
 	costVariable = "OPERETTA_TEST_CRDCOST"
+	// crdsVariable names the environment variable with the folder of other CRDs than those of deploy/.
+	crdsVariable = "OPERETTA_TEST_CRDS"
 	// rounds is how often each set of CRDs is given to a new API server. The median counts.
 	rounds = 3
 	// mostTimes is how many times as much of a processor the CRDs may take as without their rules.
@@ -70,10 +73,10 @@ func median(costs []cost) cost {
 	return cost{processor[len(costs)/2], memory[len(costs)/2]}
 }
 
-// writeCRDs writes the CRDs of deploy/ to a folder, and to another one without their rules. It returns
+// writeCRDs writes the CRDs to a folder, and to another one without their rules. It returns
 // the paths of their kinds.
 func writeCRDs(t *testing.T, whole, plain string) (kinds []string) {
-	paths, err := filepath.Glob("../../deploy/crds/*.yaml")
+	paths, err := filepath.Glob(filepath.Join(cmp.Or(os.Getenv(crdsVariable), "../../deploy/crds"), "*.yaml"))
 	require.NoError(t, err)
 	for _, path := range paths {
 		if filepath.Base(path) == "kustomization.yaml" {
