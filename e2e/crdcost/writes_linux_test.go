@@ -136,13 +136,13 @@ func converged(t *testing.T, sample string) map[string]any {
 	command.Dir = "../.."
 	output, err := command.Output()
 	require.NoError(t, err)
-	var world struct{ Objects []json.RawMessage }
+	var world struct{ Items []json.RawMessage }
 	require.NoError(t, json.Unmarshal(output, &world))
 	text, err := os.ReadFile(filepath.Join("../..", file))
 	require.NoError(t, err)
 	var wanted metav1.TypeMeta
 	require.NoError(t, yaml.Unmarshal(text, &wanted))
-	for _, text := range world.Objects {
+	for _, text := range world.Items {
 		var object unstructured.Unstructured
 		require.NoError(t, object.UnmarshalJSON(text))
 		if object.GroupVersionKind() == wanted.GroupVersionKind() {
