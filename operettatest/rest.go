@@ -17,9 +17,9 @@ import (
 var strategies = []player.Strategy{player.DynamicApply, player.ServerSideApply}
 
 // world returns an empty world with all operators. A rollout takes a few steps for each Pod.
-func (k kind) world(apply player.Strategy, hookVersion string, faults ...player.Fault) *player.World {
+func (k kind) world(apply player.Strategy, hookVersion string, actions ...player.Action) *player.World {
 	return player.New(player.Options{
-		Controllers: k.all, Call: player.Direct(k.all...), Apply: apply, HookVersion: hookVersion, MaxSteps: 120, Faults: faults,
+		Controllers: k.all, Call: player.Direct(k.all...), Apply: apply, HookVersion: hookVersion, MaxSteps: 120, Actions: actions,
 	})
 }
 
@@ -102,7 +102,7 @@ func requireLife(t *testing.T, sample corpus.Sample, world *player.World) {
 		require.NoError(t, world.Apply(text))
 	}
 	require.NoError(t, world.Play())
-	require.Empty(t, world.UnmetFaults(), "children that were asked for and never came")
+	require.Empty(t, world.InVain(), "children that were asked for and never came")
 	for _, outcome := range world.Outcomes() {
 		require.Empty(t, outcome.Failure)
 		require.Equal(t, "True", outcome.Ready, "%s: %s", outcome.Reason, outcome.Message)
@@ -117,15 +117,15 @@ func requireLife(t *testing.T, sample corpus.Sample, world *player.World) {
 	}
 }
 
-// vanishing returns a fault for each child of the first answer.
-func vanishing(t *testing.T, c corpus.Case) []player.Fault {
+// vanishing returns an action for each child of the first answer.
+func vanishing(t *testing.T, c corpus.Case) []player.Action {
 	answer, err := c.Call()
 	require.NoError(t, err)
-	var faults []player.Fault
+	var actions []player.Action
 	for _, child := range answer.Children {
-		faults = append(faults, player.Fault{What: player.Vanish, Kind: child.Kind, Name: child.Name})
+		actions = append(actions, player.Action{Do: player.Vanish, Target: child.Kind + "/" + child.Name})
 	}
-	return faults
+	return actions
 }
 
 // samplesSurviveWhatIsLate plays a few schedules of fixed seeds of each sample, with late caches,

@@ -62,6 +62,9 @@ type Options struct {
 	// Flap makes Pods not ready and ready again, twice, after everything has
 	// come to rest.
 	Flap []string
+	// Actions are other lines of a schedule, each at its step, as in "drain Pod/web-0@5" or "crash
+	// PodSet/web"; operetta explore --help lists them.
+	Actions []string
 }
 
 // World is a cluster in memory in which operators run, for tests over time. Its
@@ -87,11 +90,13 @@ func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Contr
 	w := &World{t: t}
 	w.world = player.New(player.Options{
 		Controllers: controllers, Call: w.recordFailures(call), Apply: apply, HookVersion: options.HookVersion,
-		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Late: options.Late, Faults: options.faults(t),
+		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Late: options.Late, Actions: options.actions(t),
 	})
 	t.Cleanup(func() {
-		if unmet := w.world.UnmetFaults(); len(unmet) > 0 && !t.Failed() {
-			t.Errorf("a fault has found no object of its name: %s", strings.Join(unmet, ", "))
+		for _, vain := range w.world.InVain() {
+			if !t.Failed() {
+				t.Errorf("it had no effect: %s", vain)
+			}
 		}
 	})
 	return w
@@ -112,11 +117,22 @@ func (w *World) recordFailures(call player.Call) player.Call {
 	}
 }
 
-func (o Options) faults(t testing.TB) []player.Fault {
+func (o Options) actions(t testing.TB) (list []player.Action) {
 	t.Helper()
-	faults, err := player.FaultTargets{Fail: o.Fail, Hold: o.Hold, Vanish: o.Vanish, Flap: o.Flap, Evict: o.Evict}.Parse()
-	require.NoError(t, err)
-	return faults
+	add := func(do string, targets []string) {
+		for _, target := range targets {
+			action, err := player.ParseAction(strings.TrimSpace(do + " " + target))
+			require.NoError(t, err)
+			list = append(list, action)
+		}
+	}
+	add(player.Fail, o.Fail)
+	add(player.Hold, o.Hold)
+	add(player.Vanish, o.Vanish)
+	add(player.Flap, o.Flap)
+	add(player.Evict, o.Evict)
+	add("", o.Actions)
+	return list
 }
 
 // LoseStatus wraps the calls of hooks so that the statuses of the sync answers

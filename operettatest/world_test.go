@@ -71,7 +71,7 @@ func TestStoriesThatFailSayWhy(t *testing.T) {
 		}
 	}
 	for want, story := range map[string]func(t testing.TB){
-		"a fault has found no object of its name: Deployment/none": func(t testing.TB) {
+		"it had no effect: vanish Deployment/none: there is no object": func(t testing.TB) {
 			operettatest.NewWorld(t, operettatest.Options{Vanish: []string{"Deployment/none"}}, webController()).Play()
 		},
 		"write KIND/NAME": func(t testing.TB) {

@@ -2,6 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 
+import type { ActionKind } from "./api.ts";
 import { leavesOf, parsePath, parseValue, patchFor, typed } from "./patch.ts";
 import { versionAt, type Item, type KubeObject, type PlannedAction, type Problem } from "./run.ts";
 import { Dialog } from "./dialog.tsx";
@@ -9,39 +10,27 @@ import { Dialog } from "./dialog.tsx";
 interface Choice {
   name: string;
   hint: string;
-  actions: string[];
+  action: string;
 }
 
-const quoted = (object: unknown) => JSON.stringify(object);
+/** hasPods tells whether an object is a Pod, or controls one. */
+function hasPods(item: Item, objects: Item[]): boolean {
+  const index = objects.indexOf(item);
+  return item.kind === "Pod" || objects.some((each) => each !== item && each.versions.at(0)?.owner === index && hasPods(each, objects));
+}
 
 /** choicesFor returns what may be done to an object. */
-export function choicesFor(item: Item, strangers: Record<string, KubeObject>, exists: boolean): Choice[] {
-  const { id, kind } = item;
-  if (item.role === "parent") {
-    return [
-      { name: "Late cache", hint: `Metacontroller syncs ${id} without having heard of the last step`, actions: [`sync ${id}`] },
-      { name: "Crash", hint: `Metacontroller crashes after its first write for ${id}`, actions: ["deliver", `sync ${id} crash@1`] },
-      { name: "Lose status", hint: `the write of the status of ${id} is lost`, actions: ["deliver", `sync ${id} lose-status`] },
-      { name: "Delete", hint: `delete ${id}, as a user does`, actions: [`delete ${id}`] },
-    ];
-  }
-  const choices: Choice[] = [
-    { name: "Fail", hint: `${id} never becomes ready, or its Pods fail`, actions: [`fail ${id}`] },
-    { name: "Hold", hint: `Pods of ${id} run, and become neither ready nor done`, actions: [`hold ${id}`] },
-    { name: "Flap", hint: `Pods of ${id} become not ready and ready again, twice`, actions: [`flap ${id}`] },
-    { name: "Evict", hint: `its Pods are evicted, as by a node short of memory`, actions: [`evict ${id}`] },
-    { name: "Vanish", hint: `${id} is deleted by hand, once`, actions: [`vanish ${id}`] },
-    { name: "Quota", hint: `no more objects of kind ${kind} may be created`, actions: [`quota ${kind}`] },
-  ];
-  if (kind === "Pod") choices.push({ name: "Drain", hint: `${id} is evicted, if its PodDisruptionBudgets allow it`, actions: [`drain ${id}`] });
-  const stranger = strangers[kind];
-  if (stranger && !(kind === "Pod" && exists)) { // a Pod keeps its name while it terminates
-    const metadata = { ...(stranger["metadata"] as KubeObject), name: item.name, namespace: item.namespace };
-    const create = `create ${quoted({ ...stranger, apiVersion: item.apiVersion, metadata })}`;
-    choices.push({ name: "Name taken", hint: `an object of somebody else has the name ${id}`, actions: exists ? [`delete ${id}`, create] : [create] });
-  }
-  choices.push({ name: "Delete", hint: `delete ${id}, as a user does`, actions: [`delete ${id}`] });
-  return choices;
+export function choicesFor(item: Item, objects: Item[], actions: ActionKind[]): Choice[] {
+  const { id, kind, role } = item;
+  const isParent = role === "parent";
+  const choices = actions
+    .filter(({ of, kinds }) => (of === "parent") === isParent && (of !== "pods" || hasPods(item, objects)) && (kinds ?? [kind]).includes(kind))
+    .map(({ name, does, of }) => ({
+      name: name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " "),
+      hint: `${id}: ${does}`,
+      action: `${name} ${of === "kind" ? kind : id}`,
+    }));
+  return isParent ? [...choices, { name: "Delete", hint: `${id}: a user deletes it`, action: `delete ${id}` }] : choices;
 }
 
 const general = ["mend", "restart", "quota off", "wait 5m", "wait timer", "relist Pod", "metric ", "due CronJob/"];
@@ -49,22 +38,22 @@ const general = ["mend", "restart", "quota off", "wait 5m", "wait timer", "relis
 interface Props {
   item: Item;
   step: number;
-  strangers: Record<string, KubeObject>;
-  onAct: (actions: string[]) => void;
+  objects: Item[];
+  actions: ActionKind[];
+  onAct: (action: string) => void;
 }
 
-export function Actions({ item, step, strangers, onAct }: Props) {
+export function Actions({ item, objects, step, actions, onAct }: Props) {
   const [hint, setHint] = useState("");
   const [isEditing, setEditing] = useState(false);
   const version = versionAt(item, step);
   const exists = !!version && version.state !== "gone";
-  const choices = choicesFor(item, strangers, exists);
   const tell = (text: string) => ({ onMouseEnter: () => setHint(text), onFocus: () => setHint(text), onMouseLeave: () => setHint(""), onBlur: () => setHint("") });
   return (
     <div class="actions" role="group" aria-label={`Do something to ${item.id} after step ${step}`}>
       <span class="when">After step {step}:</span>
-      {choices.map((choice) => (
-        <button type="button" title={choice.hint} onClick={() => onAct(choice.actions)} {...tell(choice.hint)}>
+      {choicesFor(item, objects, actions).map((choice) => (
+        <button type="button" title={choice.hint} onClick={() => onAct(choice.action)} {...tell(choice.hint)}>
           {choice.name}
         </button>
       ))}
@@ -83,7 +72,7 @@ export function Actions({ item, step, strangers, onAct }: Props) {
           onClose={() => setEditing(false)}
           onEdit={(patch) => {
             setEditing(false);
-            onAct([`edit ${item.id} ${patch}`]);
+            onAct(`edit ${item.id} ${patch}`);
           }}
         />
       )}
@@ -145,7 +134,7 @@ interface PlanProps {
   problems: Problem[];
   step: number;
   onRemove: (index: number) => void;
-  onAct: (actions: string[]) => void;
+  onAct: (action: string) => void;
 }
 
 /** Plan lists what shall happen beside the files, and takes any action as it is written. */
@@ -154,7 +143,7 @@ export function Plan({ actions, problems, step, onRemove, onAct }: PlanProps) {
   const add = (event: Event) => {
     event.preventDefault();
     const text = field.current!.value.trim();
-    if (text) onAct([text]);
+    if (text) onAct(text);
     field.current!.value = "";
   };
   return (

@@ -1,17 +1,24 @@
 // What the page asks of the program that serves it.
 
 import type { Kind } from "./complete.ts";
-import { filled, type KubeObject, type Run, type Scenario, type SourceFile } from "./run.ts";
+import { filled, type Run, type Scenario, type SourceFile } from "./run.ts";
 
 export interface Sample {
   name: string;
   files: SourceFile[];
 }
 
+/** ActionKind is something that may be done to custom resources, to Pods and what controls some, to any other object, or to all objects of a kind. */
+export interface ActionKind {
+  name: string;
+  does: string;
+  of: "parent" | "pods" | "object" | "kind";
+  kinds?: string[];
+}
+
 export interface Schemas {
   kinds: Kind[];
-  /** strangers are objects of somebody else by kind; they want an apiVersion and a name. */
-  strangers: Record<string, KubeObject>;
+  actions: ActionKind[];
 }
 
 export interface GoldenCase {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 interface Props {
   title: string;
@@ -11,7 +11,7 @@ interface Props {
 export function Dialog({ title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => { // useEffect would give the focus back after the next frame
     const opener = document.activeElement as HTMLElement | null;
     dialog.current?.showModal();
     return () => opener?.focus();

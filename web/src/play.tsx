@@ -27,7 +27,7 @@ function useAnswer<T>(ask: () => Promise<T>, until: T, tell: (text: string) => v
 function App() {
   const playing = usePlaying();
   const { scenario, run, step, status, tell } = playing;
-  const schemas = useAnswer(api.schemas, { kinds: [], strangers: {} }, tell);
+  const schemas = useAnswer(api.schemas, { kinds: [], actions: [] }, tell);
   const [chosen, setChosen] = useState("");
   const found = run.objects.findIndex((item) => item.id === chosen);
   const index = found >= 0 ? found : run.objects.length > 0 ? 0 : -1;
@@ -43,7 +43,7 @@ function App() {
         <Outcomes {...shown} />
         <Graph {...shown} />
         <Timeline {...shown} />
-        <Inspector {...shown}>{item && <Actions key={item.id} item={item} step={step} strangers={schemas.strangers} onAct={playing.act} />}</Inspector>
+        <Inspector {...shown}>{item && <Actions key={item.id} item={item} objects={run.objects} step={step} actions={schemas.actions} onAct={playing.act} />}</Inspector>
       </main>
     </div>
   );

@@ -111,10 +111,10 @@ export function usePlaying() {
     history.replaceState(null, "", location.pathname); // to load the page again must not bring back what was before
     linked.current = undefined;
   }, [scenario]);
-  const act = (actions: string[]) => {
+  const act = (action: string) => {
     const at = shown.step + 1;
     shown.await(at);
-    setScenario((now) => now && { ...now, actions: [...(now.actions ?? []), ...actions.map((action) => ({ at, action }))] });
+    setScenario((now) => now && { ...now, actions: [...(now.actions ?? []), { at, action }] });
   };
   return { ...played, ...shown, scenario, setScenario, opened, open, act, status, tell, onLink: () => (linked.current = scenario) };
 }

@@ -44,7 +44,11 @@ itself, and what stands beside them. A custom resource that comes a second time 
 another version of it, for edits.
 
 What is found is made as short as possible and printed as simulate prints it, with
-the seed that plays it again. The exit code is 1 when anything is found.`,
+the seed that plays it again. The exit code is 1 when anything is found.
+
+A schedule has an action a line:
+
+` + listActions(),
 		Example: `  operetta explore deploy/samples/podset.yaml
   operetta explore deploy/samples/*.yaml --time 10m --seed 1000
   operetta explore deploy/samples/podset.yaml --replay 1234`,

@@ -20,7 +20,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/documents"
-	"github.com/operetta-dev/operetta/internal/lab/explore"
 	"github.com/operetta-dev/operetta/internal/lab/page"
 )
 
@@ -85,7 +84,6 @@ func (p *program) playOptions(paths []string) (options page.Options, err error) 
 	if options.Schemas, err = page.SchemasOf(p.Controllers()); err != nil {
 		return options, err
 	}
-	options.Schemas.Strangers = explore.Strangers()
 	for _, c := range p.Controllers() {
 		if len(c.CRD) > 0 {
 			if _, err := crd.Compiled(c.CRD, c.Parent.Version()); err != nil {
@@ -183,10 +181,10 @@ func (f *simulateFlags) scenario(rounds [][]document) page.Scenario {
 			scenario.Files = append(scenario.Files, file)
 		}
 	}
-	faults, _ := f.targets.Parse() // they have been parsed
-	for _, fault := range faults {
-		action := fmt.Sprintf("%s %s/%s", fault.What, fault.Kind, fault.Name)
-		scenario.Actions = append(scenario.Actions, page.Action{At: fault.Step, Action: action})
+	for _, action := range f.actions {
+		at := action.At
+		action.At = 0
+		scenario.Actions = append(scenario.Actions, page.Action{At: at, Action: action.String()})
 	}
 	return scenario
 }

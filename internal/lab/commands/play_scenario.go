@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,14 +40,10 @@ func (p pagePlayer) begin(ctx context.Context, scenario page.Scenario, wrap func
 	if err != nil {
 		return nil, []page.Problem{wrong(err)}
 	}
-	targets, timed, problems := scenario.Happens()
+	actions, problems := scenario.Parsed()
 	rounds, more := p.read(scenario)
 	if problems = append(problems, more...); len(problems) > 0 {
 		return nil, problems
-	}
-	faults, err := targets.Parse()
-	if err != nil {
-		return nil, []page.Problem{wrong(err)}
 	}
 	call := p.hooks(p.Controllers())
 	if wrap != nil {
@@ -55,7 +52,7 @@ func (p pagePlayer) begin(ctx context.Context, scenario page.Scenario, wrap func
 	one := &playing{rounds: rounds, faults: len(scenario.Actions) > 0}
 	one.simulation = simulation{program: p.program, text: run.Printer{Out: &one.transcript}, validate: true, unknown: func(document, []string) {}}
 	one.world = player.New(player.Options{
-		Controllers: p.Controllers(), Call: call, Apply: strategy, Faults: faults, Actions: timed, Stop: ctx.Err,
+		Controllers: p.Controllers(), Call: call, Apply: strategy, Actions: actions, Stop: ctx.Err,
 	})
 	return one, nil
 }
@@ -101,31 +98,13 @@ func inLines(err error) error {
 
 // inVain tells of actions without an effect.
 func (p pagePlayer) inVain(scenario page.Scenario, world *player.World) (problems []page.Problem) {
-	for _, action := range world.InVain() {
-		for i, a := range scenario.Actions {
-			if strings.TrimSpace(a.Action) == action.String() {
-				problems = append(problems, page.Problem{Action: &i, Message: "it had no effect: " + whyInVain(action), Severity: page.Warning})
-				break
-			}
-		}
-	}
-	for _, target := range world.UnmetFaults() {
-		for i, a := range scenario.Actions {
-			if strings.HasSuffix(strings.TrimSpace(a.Action), " "+target) {
-				problems = append(problems, page.Problem{Action: &i, Message: "fault target not found: " + target, Severity: page.Warning})
-				break
-			}
-		}
+	actions, _ := scenario.Parsed()
+	for _, vain := range world.InVain() {
+		at := slices.Index(actions, vain.Action)
+		problems = append(problems, page.Problem{Action: &at, Message: "it had no effect: " + vain.Why, Severity: page.Warning})
+		actions[at] = player.Action{} // another one of the same text is told by itself
 	}
 	return problems
-}
-
-// whyInVain says why an action had no effect.
-func whyInVain(action player.Action) string {
-	if action.Do == "sync" && action.Detail != "" {
-		return "the sync wrote too little for that, or there was nothing of that name"
-	}
-	return "there was nothing of that kind and name"
 }
 
 // Golden implements [page.Player].
@@ -150,12 +129,8 @@ func (p pagePlayer) Story(ctx context.Context, scenario page.Scenario) (string, 
 	if one == nil {
 		return "", errors.New(problems[0].Message)
 	}
-	targets, _, _ := scenario.Happens()
-	switch {
-	case len(one.rounds) > 1:
+	if len(one.rounds) > 1 {
 		return "", errors.New("explore takes each object once: write the edit as an action")
-	case len(targets.Flap) > 0:
-		return "", errors.New("explore has no flap: write fail and mend instead")
 	}
 	_ = one.end() // its end is not told
 	return explore.Schedule(one.world.Played()).String() + "\n", ctx.Err()
@@ -163,7 +138,7 @@ func (p pagePlayer) Story(ctx context.Context, scenario page.Scenario) (string, 
 
 // Check implements [page.Player].
 func (p pagePlayer) Check(scenario page.Scenario) []page.Problem {
-	_, _, problems := scenario.Happens()
+	_, problems := scenario.Parsed()
 	rounds, more := p.read(scenario)
 	problems = append(problems, more...)
 	stored := map[string]map[string]any{}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/lab/page"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // samplePaths returns the samples.
@@ -123,10 +125,22 @@ func TestTranscriptOfEdits(t *testing.T) {
 	require.Equal(t, []page.Problem{{File: &one, Line: 4, Field: "spec.image", Message: `Invalid value: "": spec.image in body should be at least 1 chars long`, Severity: page.Wrong}}, run.Problems)
 }
 
-// TestEachActionOfThePage plays what the page offers.
-func TestEachActionOfThePage(t *testing.T) {
+// TestEachAction plays what the page offers, and the same with the flags of simulate.
+func TestEachAction(t *testing.T) {
 	p, sample := samplePlayer(t), []string{"../../../deploy/samples/podset.yaml"}
+	untried := map[string]bool{}
+	for _, kind := range player.ActionKinds() {
+		if kind.IsFlag {
+			untried[kind.Name] = true
+		}
+	}
 	for action, want := range map[string]string{
+		"0 fail Pod/cache-0":                      "* Pod/cache-0  running, not ready",
+		"0 vanish Pod/cache-0":                    "! vanish Pod/cache-0",
+		"3 take-name Pod/cache-2":                 "+ Pod/cache-2  (applied)",
+		"2 late-cache PodSet/cache":               "! sync of PodSet/cache, not having heard that Pod/cache-0 exists, Pod/cache-1 exists, Pod/cache-2 exists, PodSet/cache has changed",
+		"0 crash PodSet/cache":                    "! PodSet/cache  can't update status: made to fail: Metacontroller dies after write 1 of this sync",
+		"0 lose-status PodSet/cache":              "! PodSet/cache  can't update status: made to fail: Internal error occurred: the API server has failed",
 		"4 hold Pod/cache-0":                      "! hold Pod/cache-0",
 		"4 evict Pod/cache-0":                     "* Pod/cache-0  failed Evicted",
 		"4 drain Pod/cache-0":                     "! drain Pod/cache-0",
@@ -152,7 +166,19 @@ func TestEachActionOfThePage(t *testing.T) {
 		again, err := p.Run(t.Context(), scenarioOf(t, sample, page.Action{At: step, Action: text}))
 		require.NoError(t, err)
 		require.Equal(t, run, again, "%s is not deterministic", action)
+
+		one, err := player.ParseAction(text)
+		require.NoError(t, err)
+		if one.At = step; untried[one.Do] {
+			flag, given, _ := strings.Cut(one.String(), " ")
+			_, stdout, _ := operetta(t, "", "simulate", sample[0], "--"+flag, given)
+			require.Equal(t, run.Transcript, stdout, action)
+		}
+		_, stdout, _ := operetta(t, "", "simulate", sample[0], "--action", one.String())
+		require.Equal(t, run.Transcript, stdout, action)
+		delete(untried, one.Do)
 	}
+	require.Empty(t, untried)
 	run, err := p.Run(t.Context(), scenarioOf(t, sample, page.Action{At: 1, Action: "deliver"}, page.Action{At: 1, Action: "sync PodSet/cache crash@1"}))
 	require.NoError(t, err)
 	require.Contains(t, run.Transcript, "Metacontroller dies after write 1 of this sync")
@@ -232,8 +258,6 @@ func TestStoryIsASchedule(t *testing.T) {
 	code, stdout, stderr := operetta(t, "", "explore", path, "--apply", "dynamic-apply", "--schedule", write(t, "story.txt", story))
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "nothing is broken")
-	_, err = samplePlayer(t).Story(t.Context(), scenarioOf(t, []string{path}, page.Action{Action: "flap Pod/cache-0"}))
-	require.EqualError(t, err, "explore has no flap: write fail and mend instead")
 	_, err = samplePlayer(t).Story(t.Context(), scenarioOf(t, []string{path, path}))
 	require.EqualError(t, err, "explore takes each object once: write the edit as an action")
 }
@@ -302,7 +326,10 @@ func TestPlayServesUntilItIsInterrupted(t *testing.T) {
 	for _, kind := range schemas.Kinds {
 		require.Contains(t, kind.Schema["properties"], "spec", kind.Kind)
 	}
-	require.Contains(t, schemas.Strangers, "Pod")
+	for _, kind := range player.ActionKinds() {
+		hasButton := slices.ContainsFunc(schemas.Actions, func(a page.ActionKind) bool { return a.Name == kind.Name })
+		require.Equal(t, kind.IsFlag && kind.Name != "edit", hasButton, kind.Name)
+	}
 	interrupt()
 	require.Equal(t, 0, <-code)
 }

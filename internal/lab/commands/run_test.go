@@ -67,7 +67,7 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		empty + " has no document": {[]string{"render", empty}, 1},
 		stranger + ": there is no custom resource of a kind that operetta knows":                                                               {[]string{"simulate", stranger}, 1},
 		`The ModelBox "web" is invalid: spec.image: Invalid value: "": spec.image in body should be at least 1 chars long (` + noImage + ":4)": {[]string{"render", noImage}, 1},
-		"fault target not found: Service/other: name an object that exists in the simulation":                                                  {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
+		"it had no effect: vanish Service/other: there is no such object, but Service/sentiment":                                               {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			code, _, stderr := operetta(t, "", test.args...)

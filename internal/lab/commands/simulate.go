@@ -24,7 +24,8 @@ const maxSteps = 10_000
 // simulateFlags are the flags of simulate.
 type simulateFlags struct {
 	output, apply, hookVersion string
-	targets                    player.FaultTargets
+	written                    []string // actions, each behind the flag and a colon
+	actions                    []player.Action
 	deleteAfter, overHTTP      bool
 	validate                   bool
 	record                     string
@@ -64,11 +65,7 @@ asked for and nothing keeps changing.`,
 	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml for a dump of the cluster and the run, or html for a file to play through in a browser")
 	set.StringVar(&flags.apply, "apply", string(player.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
-	set.StringArrayVar(&flags.targets.Fail, "fail", nil, "KIND/NAME of an object that never becomes ready, or whose Pods fail")
-	set.StringArrayVar(&flags.targets.Hold, "hold", nil, "KIND/NAME of an object whose Pods run and become neither ready nor done")
-	set.StringArrayVar(&flags.targets.Vanish, "vanish", nil, "KIND/NAME of an object that is deleted by hand after all has converged")
-	set.StringArrayVar(&flags.targets.Flap, "flap", nil, "KIND/NAME of an object that fails for a while, twice, after all has converged")
-	set.StringArrayVar(&flags.targets.Evict, "evict", nil, "KIND/NAME of an object whose Pods are evicted after all has converged")
+	addActions(set, &flags.written)
 	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
 	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
 	validateFlag(cmd, &flags.validate)
@@ -79,8 +76,7 @@ asked for and nothing keeps changing.`,
 }
 
 func (p *program) simulate(ctx context.Context, paths []string, flags *simulateFlags) error {
-	faults, err := flags.faults()
-	if err != nil {
+	if err := flags.check(); err != nil {
 		return err
 	}
 	rounds, err := p.rounds(paths)
@@ -111,7 +107,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 		Apply:       player.Strategy(flags.apply),
 		HookVersion: flags.hookVersion,
 		MaxSteps:    flags.maxSteps,
-		Faults:      faults,
+		Actions:     flags.actions,
 
 		SkipValidation: !flags.validate,
 	})
@@ -120,7 +116,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	if err := p.printPlayed(played, rounds, flags); err != nil {
 		return err
 	}
-	return verdict(world, len(faults) > 0)
+	return verdict(world, len(flags.actions) > 0)
 }
 
 // printPlayed plays documents and prints what happens.
@@ -166,25 +162,22 @@ func newDump(world *player.World, happened *run.Run) clusterDump {
 	return d
 }
 
-// faults refuses what is out of range, and returns what goes wrong.
-func (f *simulateFlags) faults() ([]player.Fault, error) {
+// check refuses what is out of range, and reads the actions.
+func (f *simulateFlags) check() (err error) {
 	if !slices.Contains([]string{"text", "json", "yaml", "html"}, f.output) {
-		return nil, cli.Usagef("--output %q is not supported: use text, json, yaml or html", f.output)
+		return cli.Usagef("--output %q is not supported: use text, json, yaml or html", f.output)
 	}
 	if f.maxSteps < 1 || f.maxSteps > maxSteps {
-		return nil, cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)
+		return cli.Usagef("--max-steps %d is not between 1 and %d", f.maxSteps, maxSteps)
 	}
 	if f.apply != string(player.DynamicApply) && f.apply != string(player.ServerSideApply) {
-		return nil, cli.Usagef("--apply %q is neither dynamic-apply nor server-side-apply", f.apply)
+		return cli.Usagef("--apply %q is neither dynamic-apply nor server-side-apply", f.apply)
 	}
 	if f.hookVersion != "v1" && f.hookVersion != "v2" {
-		return nil, cli.Usagef("--hook-version %q is neither v1 nor v2", f.hookVersion)
+		return cli.Usagef("--hook-version %q is neither v1 nor v2", f.hookVersion)
 	}
-	faults, err := f.targets.Parse()
-	if err != nil {
-		return nil, cli.Usagef("--%w", err)
-	}
-	return faults, nil
+	f.actions, err = parseActions(f.written)
+	return err
 }
 
 // rounds reads the files. A custom resource that occurs again starts the next

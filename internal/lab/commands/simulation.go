@@ -75,11 +75,14 @@ type refusal struct {
 // Unwrap returns what is printed.
 func (r refusal) Unwrap() error { return r.error }
 
-// verdict returns an error unless all custom resources are Ready and all faults
-// have found an object.
+// verdict returns an error unless all custom resources are Ready and all actions have had an effect.
 func verdict(world *player.World, faults bool) error {
-	if unmet := world.UnmetFaults(); len(unmet) > 0 {
-		return fmt.Errorf("fault target not found: %s: name an object that exists in the simulation", strings.Join(unmet, ", "))
+	var vain []string
+	for _, one := range world.InVain() {
+		vain = append(vain, one.String())
+	}
+	if len(vain) > 0 {
+		return fmt.Errorf("it had no effect: %s", strings.Join(vain, "; "))
 	}
 	var unready []string
 	for _, outcome := range world.Outcomes() {

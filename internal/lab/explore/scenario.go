@@ -137,6 +137,9 @@ func ParseSchedule(text string) (Schedule, error) {
 		if err != nil {
 			return nil, err
 		}
+		if action.At > 0 {
+			return nil, fmt.Errorf("%s: the lines of a schedule happen in their order: leave out @%d", line, action.At)
+		}
 		schedule = append(schedule, action)
 	}
 	return schedule, nil

@@ -4,7 +4,6 @@ package page
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
@@ -25,9 +24,9 @@ type File struct {
 	Text string `json:"text"`
 }
 
-// Action is a fault of operetta simulate, as in fail Pod/web, or a [player.Action].
+// Action is a [player.Action] as it is written.
 type Action struct {
-	// At is the step that it begins; 0 is after everything has converged, and the beginning for fail and hold.
+	// At is the step that it begins, as in the player.
 	At     int    `json:"at,omitempty"`
 	Action string `json:"action"`
 }
@@ -61,34 +60,18 @@ func (s Scenario) Strategy() (player.Strategy, error) {
 	return "", fmt.Errorf("apply %q is neither dynamic-apply nor server-side-apply", s.Apply)
 }
 
-// Happens returns the actions of a scenario as operetta simulate has them: its faults, which are
-// found by name whenever they come, and everything else.
-func (s Scenario) Happens() (player.FaultTargets, []player.Timed, []Problem) {
-	var faults player.FaultTargets
-	var timed []player.Timed
-	var problems []Problem
-	lists := map[string]*[]string{"fail": &faults.Fail, "hold": &faults.Hold, "vanish": &faults.Vanish, "flap": &faults.Flap, "evict": &faults.Evict}
+// Parsed returns the actions as the player has them, and the mistakes in them.
+func (s Scenario) Parsed() (actions []player.Action, problems []Problem) {
 	for i, a := range s.Actions {
-		do, target, _ := strings.Cut(strings.TrimSpace(a.Action), " ")
-		list := lists[do]
-		var err error
-		switch {
-		case a.At < 0:
+		action, err := player.ParseAction(a.Action)
+		if a.At < 0 {
 			err = fmt.Errorf("%s: there is no step %d", a.Action, a.At)
-		case list != nil:
-			if a.At > 0 {
-				target = fmt.Sprintf("%s@%d", target, a.At)
-			}
-			_, err = player.ParseFault(player.FaultKind(do), target)
-			*list = append(*list, target)
-		default:
-			var action player.Action
-			action, err = player.ParseAction(a.Action)
-			timed = append(timed, player.Timed{Step: a.At, Action: action})
 		}
 		if err != nil {
 			problems = append(problems, Problem{Action: &i, Message: err.Error(), Severity: Wrong})
 		}
+		action.At = max(action.At, a.At)
+		actions = append(actions, action)
 	}
-	return faults, timed, problems
+	return actions, problems
 }

@@ -1,15 +1,50 @@
 package page
 
 import (
+	"strings"
+
 	"github.com/operetta-dev/operetta/internal/crd"
+	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Schemas are what the editor completes.
 type Schemas struct {
 	Kinds []Kind `json:"kinds"`
-	// Strangers are objects of somebody else by kind, which want an apiVersion and a name.
-	Strangers map[string]map[string]any `json:"strangers"`
+	// Actions are those for which the page has a button.
+	Actions []ActionKind `json:"actions"`
+}
+
+// ActionKind is what may be done to an object.
+type ActionKind struct {
+	Name string `json:"name"`
+	// Does says what happens then.
+	Does string `json:"does"`
+	// Of is parent where it is done to custom resources, pods where it is done to Pods and what controls some,
+	// kind where it concerns all objects of a kind, and object otherwise.
+	Of string `json:"of"`
+	// Kinds are the only ones of its objects, if there are any.
+	Kinds []string `json:"kinds,omitempty"`
+}
+
+// actions returns those with a button. That of edit asks for more.
+func actions() (list []ActionKind) {
+	for _, k := range player.ActionKinds() {
+		if !k.IsFlag || k.Name == "edit" {
+			continue
+		}
+		of := "object"
+		switch {
+		case k.OfParents:
+			of = "parent"
+		case k.OfPods:
+			of = "pods"
+		case !strings.Contains(k.Form, "/"):
+			of = "kind"
+		}
+		list = append(list, ActionKind{Name: k.Name, Does: k.Does, Of: of, Kinds: k.Kinds})
+	}
+	return list
 }
 
 // Kind is a kind of custom resource.
@@ -22,7 +57,7 @@ type Kind struct {
 
 // SchemasOf returns the schemas of operators.
 func SchemasOf(controllers []metacontroller.Controller) (Schemas, error) {
-	schemas := Schemas{Kinds: []Kind{}}
+	schemas := Schemas{Kinds: []Kind{}, Actions: actions()}
 	for _, c := range controllers {
 		kind := Kind{APIVersion: c.Parent.APIVersion, Kind: c.Parent.Kind, Schema: map[string]any{}}
 		if len(c.CRD) > 0 {

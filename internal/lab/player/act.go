@@ -80,7 +80,20 @@ func (w *World) do(a Action) bool {
 		w.note("Metacontroller restarts")
 		m.Restart()
 	case "sync":
-		return w.sync(a)
+		return w.sync(a.Target, a.Detail)
+	case "late-cache":
+		isLate := w.unheard() != ""
+		synced := w.sync(a.Target, "")
+		if synced && !isLate {
+			w.missed = "Metacontroller has heard of everything"
+		}
+		return synced
+	case "crash":
+		m.DeliverAll()
+		return w.sync(a.Target, "crash@"+cmp.Or(a.Detail, "1"))
+	case "lose-status":
+		m.DeliverAll()
+		return w.sync(a.Target, "lose-status")
 	case "step":
 		ref, found := w.find(a.Target)
 		return found && k.Reconcile(ref)
@@ -103,6 +116,8 @@ func (w *World) doExternal(a Action) bool {
 	switch a.Do {
 	case "create":
 		return w.noteRefusal(w.create([]byte(a.Detail)))
+	case "take-name":
+		return w.takeName(a)
 	case "quota":
 		w.note("creations are refused: " + a.Target)
 		w.server.SetQuota(strings.TrimSuffix(a.Target, "off"))
@@ -121,34 +136,77 @@ func (w *World) doExternal(a Action) bool {
 	return found && w.doTo(ref, a)
 }
 
-// doTo performs an action on an object, if it is of the kind that the action is for.
+// doTo performs an action on an object.
 func (w *World) doTo(ref kube.Ref, a Action) bool {
-	kinds := map[string]metacontroller.Resource{"evict": metacontroller.Pod, "drain": metacontroller.Pod, "due": metacontroller.CronJob}
-	if kind, isLimited := kinds[a.Do]; isLimited && !ref.Is(kind) {
-		return false
-	}
 	switch a.Do {
 	case "edit":
 		return w.noteRefusal(w.server.Patch(apiserver.ByUser, ref, []byte(a.Detail)))
 	case "delete":
 		return w.noteRefusal(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
-	case "evict":
-		w.note("evict " + ref.String())
-		w.builtin.Evict(ref)
-	case "drain":
-		w.note("drain " + ref.String())
-		return w.noteRefusal(w.builtin.Drain(ref))
+	case Vanish:
+		return w.noteRefusal(w.Delete(ref))
+	case Evict, "drain":
+		return w.evict(a, ref)
 	case "due":
 		w.note("the schedule of " + ref.String() + " is due")
 		w.builtin.SetDue(ref)
-	case "fail", "hold":
-		fault := &faultState{Fault: Fault{What: FaultKind(a.Do), Kind: ref.Kind, Name: ref.Name}, left: 1}
+	case Fail, Hold:
+		fault := &faultState{Action: a, left: 1}
 		w.faults = append(w.faults, fault)
 		w.trigger(fault)
+	case Flap:
+		w.flap(a)
 	default:
 		return false
 	}
 	return true
+}
+
+// evict evicts a Pod, or those of an object: as a node does, or through the API.
+func (w *World) evict(a Action, ref kube.Ref) bool {
+	object := w.server.Get(ref)
+	if object == nil {
+		return false
+	}
+	pods := w.podsOf([]kube.Object{object})
+	if len(pods) > 0 {
+		w.note(a.now().String())
+	}
+	done := false
+	for _, pod := range pods {
+		if a.Do == Evict {
+			w.builtin.Evict(kube.RefOf(pod))
+			done = true
+		} else {
+			done = w.noteRefusal(w.builtin.Drain(kube.RefOf(pod))) || done
+		}
+	}
+	return done
+}
+
+// podsOf returns the Pods among some objects, and those that the others control.
+func (w *World) podsOf(objects []kube.Object) []kube.Object {
+	return slices.DeleteFunc(w.server.List("v1", metacontroller.Pod.Kind), func(pod kube.Object) bool {
+		for o := pod; o != nil; {
+			if slices.Contains(objects, o) {
+				return false
+			}
+			owner, _ := kube.ControllerOf(o)
+			o = w.server.Get(owner)
+		}
+		return true
+	})
+}
+
+// flap makes Pods not ready, or ready again if the action before has made them not ready.
+func (w *World) flap(a Action) {
+	at := slices.IndexFunc(w.faults, func(f *faultState) bool { return f.Do == Flap && f.Target == a.Target })
+	if at < 0 {
+		at = len(w.faults)
+		w.faults = append(w.faults, &faultState{Action: a})
+	}
+	w.faults[at].left = 1
+	w.trigger(w.faults[at])
 }
 
 // setMetric sets what the autoscaler of a name measures, in percent of its target value.
@@ -194,12 +252,12 @@ func (w *World) calm(number string) bool {
 	return done
 }
 
-func (w *World) sync(a Action) bool {
-	ref, found := w.find(a.Target)
+func (w *World) sync(target, trouble string) bool {
+	ref, found := w.find(target)
 	if !found || !w.isParentKind(ref) || w.composite.Heard(ref) == nil {
 		return false
 	}
-	fault, err := composite.ParseFault(a.Detail)
+	fault, err := composite.ParseFault(trouble)
 	if err != nil {
 		return false
 	}
@@ -207,7 +265,9 @@ func (w *World) sync(a Action) bool {
 		w.note(fmt.Sprintf("sync of %s, not having heard that %s", ref, unheard))
 	}
 	synced, struck := w.composite.Sync(ref, fault)
-	w.missed = synced && !struck
+	if synced && !struck {
+		w.missed = "the sync writes too little for that"
+	}
 	return synced
 }
 

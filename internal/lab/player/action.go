@@ -2,35 +2,23 @@ package player
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 )
 
-// Action is one thing that happens in a World whose Metacontroller is late, in
-// the form in which it is written: a word and what it concerns.
-//
-//	calm 3                       three steps in which everybody hears and does all
-//	deliver [Pod [all]]          Metacontroller hears of the next change of a Pod, or of all, or of everything
-//	relist Pod                   its watch of Pods ends, and it lists them
-//	restart                      it begins anew
-//	sync PodSet/cache [TROUBLE]  it syncs a custom resource: crash@N, refuse@N, doubt@N, lose-status, 503
-//	step Pod/cache-0             the controller of an object, or the kubelet, does its next step
-//	hear Pod [all]               the built-in controllers hear of the next change of a Pod, or of all
-//	collect                      so does the garbage collector
-//	wait 5s, wait timer          time passes
-//	create {...}                 a user applies an object
-//	edit PodSet/cache {...}      a user edits one, by a merge patch
-//	delete PodSet/cache [orphan, foreground]
-//	fail, hold, evict Pod/a      as the faults of those names; mend ends those that last
-//	drain Pod/a                  it is evicted through the API, if its PodDisruptionBudgets allow it
-//	metric web 180               the HorizontalPodAutoscaler web measures 180 % of its target, until it has scaled
-//	due CronJob/nightly          its schedule is due; nothing else starts its Jobs
-//	quota Pod                    Pods are refused; quota off ends it
+// Action is one thing that happens in a [World]: to objects, to the built-in controllers or to
+// Metacontroller. Flags of simulate, the lines of a schedule and the buttons of the page write it.
+// [ActionKinds] lists them.
 type Action struct {
-	// Do is the first word.
+	// At is the step that it begins, in a World that plays by itself. Zero is that of its kind, and
+	// a step that does not come by itself is after everything has converged.
+	At int
+	// Do is the name of an [ActionKind].
 	Do string
-	// Target is the object or kind.
+	// Target is the object, as in Deployment/web, or what else it is about.
 	Target string
 	// Detail is what follows.
 	Detail string
@@ -38,26 +26,82 @@ type Action struct {
 
 // String returns the form that [ParseAction] reads.
 func (a Action) String() string {
-	return strings.TrimSpace(strings.Join([]string{a.Do, a.Target, a.Detail}, " "))
+	do, target := a.Do, a.Target
+	switch {
+	case a.At > 0 && target != "":
+		target = fmt.Sprintf("%s@%d", target, a.At)
+	case a.At > 0:
+		do = fmt.Sprintf("%s@%d", do, a.At)
+	}
+	words := slices.DeleteFunc([]string{do, target, a.Detail}, func(word string) bool { return word == "" })
+	return strings.Join(words, " ")
 }
 
-// ParseAction parses an action. It does not check whether it is possible.
+// now returns the action without its step.
+func (a Action) now() Action {
+	a.At = 0
+	return a
+}
+
+// ParseAction parses an action, as in "fail Deployment/web@3": the step stands behind the target, or
+// behind the first word where there is none. The error says what to write. Whether the action is possible is
+// known only when it is done.
 func ParseAction(text string) (Action, error) {
 	do, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-	a := Action{Do: do}
-	switch do {
-	case "create":
-		a.Detail = strings.TrimSpace(rest)
-	case "calm", "deliver", "relist", "restart", "sync", "step", "hear", "collect", "wait", "edit", "delete", "fail", "hold", "evict", "drain", "metric", "due", "mend", "quota":
-		target, detail, _ := strings.Cut(strings.TrimSpace(rest), " ")
-		a.Target, a.Detail = target, strings.TrimSpace(detail)
-	default:
-		return a, fmt.Errorf("there is no action %q: it begins with calm, deliver, relist, restart, sync, step, hear, collect, wait, create, edit, delete, fail, hold, evict, drain, metric, due, mend or quota", text)
+	do, at, err := cutStep(do)
+	if err != nil {
+		return Action{}, err
 	}
-	if do == "sync" {
-		if _, err := composite.ParseFault(a.Detail); err != nil {
-			return a, fmt.Errorf("%s: %w", text, err)
+	kind := kindOfAction(do)
+	if kind == nil {
+		return Action{Do: do}, fmt.Errorf("there is no action %q: it begins with %s", do, strings.Join(actionWords(), ", "))
+	}
+	a := Action{At: at, Do: do, Detail: strings.TrimSpace(rest)}
+	if kind.Form == "" || kind.Form == objectJSON {
+		return a, nil
+	}
+	target, detail, _ := strings.Cut(a.Detail, " ")
+	if a.Target, at, err = cutStep(target); err != nil {
+		return a, err
+	}
+	a.At, a.Detail = max(a.At, at), strings.TrimSpace(detail)
+	return a, kind.check(a)
+}
+
+// cutStep cuts @STEP off. The digest of an image is none.
+func cutStep(text string) (before string, step int, err error) {
+	at := strings.LastIndex(text, "@")
+	if at < 0 {
+		return text, 0, nil
+	}
+	step, err = strconv.Atoi(text[at+1:])
+	switch {
+	case err == nil && step > 0:
+		return text[:at], step, nil
+	case err != nil && strings.HasPrefix(text, image+"/"):
+		return text, 0, nil
+	}
+	return text, 0, fmt.Errorf("%q has no step: write KIND/NAME@STEP, as in Deployment/web@3", text)
+}
+
+// check refuses what can never be done.
+func (k *ActionKind) check(a Action) error {
+	if strings.HasPrefix(k.Form, anObject) {
+		of, name, found := strings.Cut(a.Target, "/")
+		if !found || of == "" || name == "" || of != image && strings.Contains(name, "/") {
+			return fmt.Errorf("%q is no object: write KIND/NAME, as in Deployment/web", a.Target)
+		}
+		if k.Kinds != nil && !slices.Contains(k.Kinds, of) {
+			return fmt.Errorf("%s is for %s, not for a %s", k.Name, strings.Join(k.Kinds, ", "), of)
 		}
 	}
-	return a, nil
+	switch {
+	case k.Name == "edit" && a.Detail == "":
+		return fmt.Errorf(`edit %s has no patch: write one in JSON, as in edit %s {"spec":{"replicas":3}}`, a.Target, a.Target)
+	case k.Name == "sync":
+		if _, err := composite.ParseFault(a.Detail); err != nil {
+			return fmt.Errorf("%s: %w", a, err)
+		}
+	}
+	return nil
 }

@@ -10,7 +10,7 @@
 // This package is the player: it has the clock, which each step moves by a second, and
 // which jumps to the next timer where nothing is left to do; in a step, Metacontroller
 // syncs once whatever is to be synced, and then every built-in controller reconciles. It
-// applies what people apply, strikes with [Fault]s, and makes a list of what
-// happened. With [Options.Late] nothing happens by itself: an [Action] says what
-// happens next, and what of it goes wrong; a [Timed] one says when.
+// applies what people apply, does what an [Action] says at its step, and makes a list of what
+// happened. With [Options.Late] nothing happens by itself: an action says what happens next,
+// and what of it goes wrong.
 package player

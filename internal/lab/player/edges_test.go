@@ -70,10 +70,10 @@ func TestFlapEndsWithoutAnyReaction(t *testing.T) {
 	y.sync = func(request) any {
 		return answer(true, object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")}))
 	}
-	w := y.world(t, func(o *Options) { o.Faults = []Fault{{What: Flap, Kind: "Pod", Name: "p"}} })
+	w := y.world(t, func(o *Options) { o.Actions = []Action{{Do: Flap, Target: "Pod/p"}} })
 	require.NoError(t, w.Play())
 	require.Equal(t, "True", kube.ConditionOf(w.Get(ref("v1", "Pod", "p")), "Ready").Status)
-	require.Empty(t, w.UnmetFaults())
+	require.Empty(t, w.InVain())
 }
 
 // Metacontroller takes an answer without children for the wish to have none.

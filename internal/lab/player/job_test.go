@@ -10,24 +10,24 @@ import (
 )
 
 func TestJobs(t *testing.T) {
-	fail := Fault{What: Fail, Kind: "Job", Name: "j"}
+	fail := Action{Do: Fail, Target: "Job/j"}
 	for _, c := range []struct {
 		name, want string
 		spec       map[string]any
-		faults     []Fault
+		faults     []Action
 		pods       int
 	}{
 		{"one Pod", "complete", nil, nil, 1},
 		{"several Pods", "complete", map[string]any{"completions": 3, "parallelism": 2}, nil, 3},
-		{"retries", "failed: Job has reached the specified backoff limit", map[string]any{"backoffLimit": 2}, []Fault{fail}, 3},
-		{"no retry", "failed: Job has reached the specified backoff limit", map[string]any{"backoffLimit": 0}, []Fault{fail}, 1},
-		{"restarts", "failed: Job has reached the specified backoff limit", map[string]any{"template": map[string]any{"spec": podSpec("x:1", "OnFailure")}}, []Fault{fail}, 0},
+		{"retries", "failed: Job has reached the specified backoff limit", map[string]any{"backoffLimit": 2}, []Action{fail}, 3},
+		{"no retry", "failed: Job has reached the specified backoff limit", map[string]any{"backoffLimit": 0}, []Action{fail}, 1},
+		{"restarts", "failed: Job has reached the specified backoff limit", map[string]any{"template": map[string]any{"spec": podSpec("x:1", "OnFailure")}}, []Action{fail}, 0},
 		{
 			"deadline", "failed: Job was active longer than specified deadline",
-			map[string]any{"activeDeadlineSeconds": 60}, []Fault{{What: Hold, Kind: "Job", Name: "j"}}, 0,
+			map[string]any{"activeDeadlineSeconds": 60}, []Action{{Do: Hold, Target: "Job/j"}}, 0,
 		},
 		{"suspended", "suspended", map[string]any{"suspend": true}, nil, 0},
-		{"still running", "1 active", nil, []Fault{{What: Hold, Kind: "Job", Name: "j"}}, 1},
+		{"still running", "1 active", nil, []Action{{Do: Hold, Target: "Job/j"}}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := plain(t, jobs, job(c.spec), c.faults...)
@@ -52,7 +52,7 @@ func TestFinishedJobGoesAfterItsTime(t *testing.T) {
 func TestJobReplacesAPodThatVanishes(t *testing.T) {
 	y := newToy(jobs)
 	y.sync = func(request) any { return answer(true, job(nil)) }
-	w := y.world(t, func(o *Options) { o.Faults = []Fault{{What: Hold, Kind: "Job", Name: "j"}} })
+	w := y.world(t, func(o *Options) { o.Actions = []Action{{Do: Hold, Target: "Job/j"}} })
 	require.NoError(t, w.Play())
 	first := w.server.List("v1", "Pod")[0]
 	require.NoError(t, w.Delete(kube.RefOf(first)))

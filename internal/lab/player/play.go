@@ -79,9 +79,9 @@ func (w *World) nextTimer() time.Time {
 
 func (w *World) triggerDue(step int) {
 	for _, t := range w.faults {
-		if t.Step > 0 && t.Step <= step && t.left > 0 {
-			t.Step = 0
-			w.tell(t.action())
+		if t.begins > 0 && t.begins <= step && t.left > 0 {
+			t.begins = 0
+			w.tell(t.Action)
 			w.trigger(t)
 		}
 	}
@@ -89,8 +89,8 @@ func (w *World) triggerDue(step int) {
 
 func (w *World) triggerNext() bool {
 	for _, t := range w.faults {
-		if t.left > 0 && w.isTime(t.Step) {
-			w.tell(t.action())
+		if t.left > 0 && w.isTime(t.begins) {
+			w.tell(t.Action)
 			w.trigger(t)
 			return true
 		}
@@ -100,9 +100,9 @@ func (w *World) triggerNext() bool {
 
 func (w *World) trigger(t *faultState) {
 	t.left--
-	detail := string(t.What) + " " + t.Kind + "/" + t.Name
+	detail := t.now().String()
 	wasActive := t.active
-	t.active = t.What == Fail || t.What == Hold || t.What == Flap && !wasActive
+	t.active = t.Do == Fail || t.Do == Hold || t.Do == Flap && !wasActive
 	if wasActive && !t.active {
 		detail += " is over"
 	}
@@ -111,14 +111,17 @@ func (w *World) trigger(t *faultState) {
 	if children := slices.DeleteFunc(slices.Clone(targets), w.IsOfParent); len(children) > 0 {
 		targets = children
 	}
+	if t.Do == Evict {
+		targets = w.podsOf(targets)
+	}
 	if len(targets) == 0 {
 		return
 	}
 	t.met = true
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
-	if t.What == Vanish || t.What == Evict {
+	if t.Do == Vanish || t.Do == Evict {
 		for _, object := range targets {
-			if t.What == Evict {
+			if t.Do == Evict {
 				w.builtin.Evict(kube.RefOf(object))
 			} else {
 				_ = w.Delete(kube.RefOf(object)) // it was there a moment ago

@@ -47,7 +47,7 @@ func TestTwoRunsAreTheSame(t *testing.T) {
 		y.sync = func(request) any {
 			return answer(true, deployment("a", "x:1", 3), deployment("b", "x:1", 3), configMap("c", "1"))
 		}
-		w := y.world(t, func(o *Options) { o.Faults = []Fault{{What: Flap, Kind: "Deployment", Name: "a"}} })
+		w := y.world(t, func(o *Options) { o.Actions = []Action{{Do: Flap, Target: "Deployment/a"}} })
 		require.NoError(t, w.Play())
 		return mustJSON(t, w.Objects()) + mustJSON(t, story(w)) + mustJSON(t, y.bodies)
 	}

@@ -189,7 +189,7 @@ func TestCronJobRunsWhenItIsDue(t *testing.T) {
 		require.NotEqual(t, "null", text(t, w.Get(cron), "status", "lastSuccessfulTime"))
 		require.Equal(t, "null", text(t, w.Get(cron), "status", "active"))
 
-		w.faults = append(w.faults, newFault(Fault{What: Hold, Kind: "CronJob", Name: "nightly"}))
+		w.faults = append(w.faults, newFault(Action{Do: Hold, Target: "CronJob/nightly"}))
 		for range 2 {
 			do(t, w, "due CronJob/nightly")
 			do(t, w, "wait 2m")

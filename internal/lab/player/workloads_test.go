@@ -15,11 +15,11 @@ import (
 )
 
 // plain plays one child that the hook never changes, until it converges.
-func plain(t *testing.T, kind metacontroller.Child, child map[string]any, faults ...Fault) *World {
+func plain(t *testing.T, kind metacontroller.Child, child map[string]any, faults ...Action) *World {
 	t.Helper()
 	y := newToy(kind)
 	y.sync = func(request) any { return answer(true, child) }
-	w := y.world(t, func(o *Options) { o.Faults = faults })
+	w := y.world(t, func(o *Options) { o.Actions = faults })
 	require.NoError(t, w.Play())
 	require.Empty(t, w.Outcomes()[0].Failure)
 	return w
@@ -103,7 +103,7 @@ func TestReplicaSetKeepsItsNumber(t *testing.T) {
 }
 
 func TestDeploymentPastItsDeadline(t *testing.T) {
-	w := plain(t, deployments, deployment("web", "x:1", 2), Fault{What: Fail, Kind: "Deployment", Name: "web"})
+	w := plain(t, deployments, deployment("web", "x:1", 2), Action{Do: Fail, Target: "Deployment/web"})
 	d := w.Get(ref("apps/v1", "Deployment", "web"))
 	progressing := kube.ConditionOf(d, "Progressing")
 	require.Equal(t, "False", progressing.Status)
@@ -111,7 +111,7 @@ func TestDeploymentPastItsDeadline(t *testing.T) {
 	require.Regexp(t, `^ReplicaSet "web-\w+" has timed out progressing.$`, progressing.Message)
 	require.Equal(t, "Deployment does not have minimum availability.", kube.ConditionOf(d, "Available").Message)
 	require.Greater(t, w.Now().Sub(start), 10*time.Minute)
-	require.Empty(t, w.UnmetFaults())
+	require.Empty(t, w.InVain())
 }
 
 // TestDeploymentRollsWithinItsLimits watches the number of Pods in every step
@@ -250,7 +250,7 @@ func TestPodThatServes(t *testing.T) {
 	pod := object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")})
 	require.Equal(t, []string{"created by the hook", "pending", "scheduled", "running, not ready", "ready"},
 		dedupe(told(plain(t, pods, pod), "Pod/p"), "changed by Kubernetes", "pending"))
-	require.Equal(t, "running, not ready", kube.Progress(plain(t, pods, pod, Fault{What: Fail, Kind: "Pod", Name: "p"}).Get(ref("v1", "Pod", "p"))))
+	require.Equal(t, "running, not ready", kube.Progress(plain(t, pods, pod, Action{Do: Fail, Target: "Pod/p"}).Get(ref("v1", "Pod", "p"))))
 }
 
 // dedupe leaves a line out, and puts another after the first.
@@ -266,11 +266,11 @@ func dedupe(lines []string, without, second string) []string {
 
 func TestPodThatEnds(t *testing.T) {
 	pod := object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Never")})
-	for want, faults := range map[string][]Fault{
+	for want, faults := range map[string][]Action{
 		"succeeded":      nil,
-		"failed":         {{What: Fail, Kind: "Pod", Name: "p"}},
-		"ready":          {{What: Hold, Kind: "Pod", Name: "p"}},
-		"failed Evicted": {{What: Hold, Kind: "Pod", Name: "p"}, {What: Evict, Kind: "Pod", Name: "p"}},
+		"failed":         {{Do: Fail, Target: "Pod/p"}},
+		"ready":          {{Do: Hold, Target: "Pod/p"}},
+		"failed Evicted": {{Do: Hold, Target: "Pod/p"}, {Do: Evict, Target: "Pod/p"}},
 	} {
 		require.Equal(t, want, kube.Progress(plain(t, pods, pod, faults...).Get(ref("v1", "Pod", "p"))), want)
 	}
@@ -278,7 +278,7 @@ func TestPodThatEnds(t *testing.T) {
 
 func TestDeletedPodsTakeAMomentAndTheirNamesStayTaken(t *testing.T) {
 	pod := object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")})
-	w := plain(t, pods, pod, Fault{What: Vanish, Kind: "Pod", Name: "p"})
+	w := plain(t, pods, pod, Action{Do: Vanish, Target: "Pod/p"})
 	require.Contains(t, told(w, "Pod/p"), "deleting by deleted by hand")
 	require.Equal(t, "ready", kube.Progress(w.Get(ref("v1", "Pod", "p"))))
 }
@@ -288,7 +288,7 @@ func TestLoadBalancerGetsItsAddress(t *testing.T) {
 		"type": "LoadBalancer", "ports": []any{map[string]any{"port": 80}},
 	}})
 	require.Equal(t, "load balancer at 203.0.113.2", kube.Progress(plain(t, services, service).Get(ref("v1", "Service", "s"))))
-	require.Empty(t, kube.Progress(plain(t, services, service, Fault{What: Fail, Kind: "Service", Name: "s"}).Get(ref("v1", "Service", "s"))))
+	require.Empty(t, kube.Progress(plain(t, services, service, Action{Do: Fail, Target: "Service/s"}).Get(ref("v1", "Service", "s"))))
 }
 
 func TestObjectInAnotherNamespaceThanItsOwnerIsCollected(t *testing.T) {

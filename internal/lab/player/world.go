@@ -37,10 +37,8 @@ type Options struct {
 	HookVersion string
 	// MaxSteps is the limit of steps; the default is DefaultMaxSteps.
 	MaxSteps int
-	// Faults are injected while it is played.
-	Faults []Fault
-	// Actions are done while it is played; with any, it is Late.
-	Actions []Timed
+	// Actions are done while it is played. With some that strike no name, it is Late.
+	Actions []Action
 	// Stop ends [World.Play] with its error, unless that is nil.
 	Stop func() error
 	// Late delays Metacontroller's cache until [World.Do] updates it.
@@ -69,10 +67,12 @@ type World struct {
 	composite  *composite.Metacontroller
 	builtin    *controllers.Builtin
 	faults     []*faultState
-	timed      []Timed // that are still to be done
+	timed      []timed // in their order
 	isFollowed bool    // more is applied later, see PlayOn
-	vain       []Action
-	missed     bool              // the fault of the last sync has not struck
+	vain       []Vain
+	quotas     []Action          // that have been set
+	taken      []Action          // names that were free
+	missed     string            // why the last action has not struck
 	played     []Action          // see Played
 	steady     int               // steps since the last of them
 	events     []Event           // of the present step
@@ -90,14 +90,13 @@ func New(options Options) *World {
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	options.Memory = cmp.Or(options.Memory, NewMemory())
-	options.Late = options.Late || len(options.Actions) > 0
-	w := &World{options: options, now: start, foreign: map[kube.Ref]bool{}, timed: scheduled(options.Actions)}
+	w := &World{now: start, foreign: map[kube.Ref]bool{}}
+	w.begin(options.Actions)
+	options.Late = options.Late || len(w.timed) > 0
+	w.options = options
 	w.server = apiserver.New(apiserver.Options{
 		Now: w.Now, Kinds: options.Memory.Kinds(options.Controllers), SkipValidation: options.SkipValidation,
 	})
-	for _, fault := range options.Faults {
-		w.faults = append(w.faults, newFault(fault))
-	}
 	w.composite = composite.New(w.server, composite.Options{
 		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply,
 		HookVersion: options.HookVersion, Late: options.Late, Memory: options.Memory, Failed: w.hookFailed,

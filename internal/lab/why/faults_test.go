@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 }
 
 // failing plays with a lasting fault of the child that runs the first Pod.
-func failing(what player.FaultKind) fault {
+func failing(what string) fault {
 	return func(s *scene) (string, []string) {
 		probe := begin(s.TB, s.kind)
 		probe.apply()
@@ -87,7 +87,7 @@ func failing(what player.FaultKind) fault {
 		for o := probe.ownerOf(owner); o != nil && kube.RefOf(o) != kube.RefOf(probe.parent()); o = probe.ownerOf(o) {
 			owner = o
 		}
-		s.start(player.Fault{What: what, Kind: owner.GetKind(), Name: owner.GetName()})
+		s.start(player.Action{Do: what, Target: owner.GetKind() + "/" + owner.GetName()})
 		s.apply()
 		pod := s.runningPod()
 		for range 5 {

@@ -41,8 +41,8 @@ func controllerOf(t *testing.T, kind string) metacontroller.Controller {
 // recording has other words in the place of most strings.
 func TestSameFromRecording(t *testing.T) {
 	for _, kind := range kinds {
-		for _, what := range []player.FaultKind{player.Fail, player.Hold} {
-			t.Run(string(what)+"/"+kind, func(t *testing.T) {
+		for _, what := range []string{player.Fail, player.Hold} {
+			t.Run(what+"/"+kind, func(t *testing.T) {
 				s := begin(t, kind)
 				failing(what)(s)
 				_ = s.Play() // what is held may never come to rest
@@ -150,7 +150,7 @@ func largeDump(t testing.TB) []byte {
 		options := player.Options{Controllers: hooks.All(), Call: direct}
 		name := fmt.Sprintf("box-%02d", i)
 		if i < 40 {
-			options.Faults = []player.Fault{{What: player.Fail, Kind: "Deployment", Name: name}}
+			options.Actions = []player.Action{{Do: player.Fail, Target: "Deployment/" + name}}
 		}
 		s := &scene{TB: t, kind: "modelbox", World: player.New(options)}
 		require.NoError(t, s.Apply(fmt.Appendf(nil,

@@ -50,7 +50,7 @@ func begin(t testing.TB, kind string) *scene {
 }
 
 // start begins with an empty cluster that has faults.
-func (s *scene) start(faults ...player.Fault) {
+func (s *scene) start(actions ...player.Action) {
 	call := func(now time.Time, path string, body []byte) (int, []byte, error) {
 		if s.failure != "" {
 			return 500, []byte(s.failure), nil
@@ -61,7 +61,7 @@ func (s *scene) start(faults ...player.Fault) {
 		}
 		return status, answer, err
 	}
-	s.World = player.New(player.Options{Controllers: hooks.All(), Call: call, Faults: faults})
+	s.World = player.New(player.Options{Controllers: hooks.All(), Call: call, Actions: actions})
 }
 
 // apply applies the sample.

@@ -41,8 +41,9 @@ type Server struct {
 	*Catalogue
 
 	now       func() time.Time
-	lenient   bool   // custom resources are not validated
-	quota     string // the kind that only people may create, or ""
+	lenient   bool            // custom resources are not validated
+	quota     string          // the kind that only people may create, or ""
+	overQuota map[string]bool // kinds of which some have been refused for that
 	addresses int
 	version   int64 // the newest resource version
 	uids      int
@@ -94,6 +95,9 @@ func (s *Server) Latest(ref kube.Ref) Write {
 // SetQuota makes the server refuse objects of a kind, unless a person creates
 // them. An empty kind ends it.
 func (s *Server) SetQuota(kind string) { s.quota = kind }
+
+// HasRefused reports whether an object of a kind has ever been over the quota.
+func (s *Server) HasRefused(kind string) bool { return s.overQuota[kind] }
 
 // maxObjects is how many objects there may be at once: a few bytes can ask for any number.
 const maxObjects = 10_000

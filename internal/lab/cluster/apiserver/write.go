@@ -26,6 +26,10 @@ func (s *Server) Create(by Actor, object kube.Object) (kube.Object, error) {
 		return nil, apierrors.NewAlreadyExists(kind.GroupResource(), ref.Name)
 	}
 	if ref.Kind == s.quota && by != ByUser {
+		if s.overQuota == nil {
+			s.overQuota = map[string]bool{}
+		}
+		s.overQuota[ref.Kind] = true
 		return nil, apierrors.NewForbidden(kind.GroupResource(), ref.Name, errors.New("exceeded quota"))
 	}
 	if len(s.objects) >= maxObjects {

@@ -1,6 +1,7 @@
 package composite
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -198,6 +199,24 @@ func (m *Metacontroller) Resync(parent kube.Ref) ([]byte, error) {
 	defer func() { p.Calls, p.due, p.idle = calls, due, idle }()
 	err := m.reconcile(p, m.server.Get(parent))
 	return p.answer, err
+}
+
+// IsWanted reports whether the last answer for a custom resource asks for a child of a kind and name.
+func (m *Metacontroller) IsWanted(kind, name string) bool {
+	for _, p := range m.parents {
+		var answer struct {
+			Children []metav1.PartialObjectMetadata `json:"children"`
+		}
+		if json.Unmarshal(p.answer, &answer) != nil {
+			continue
+		}
+		for _, child := range answer.Children {
+			if child.Kind == kind && child.Name == name {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Retry makes timers count again that were ignored as idle.

@@ -1,0 +1,101 @@
+package player
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// The actions that strike whatever has the name of their target, whenever it comes, in every namespace.
+// A target that controls Pods stands for its Pods.
+const (
+	// Fail keeps an object from becoming ready: its Pods crash, or fail if they are not restarted; a
+	// load balancer gets no address, a claim no volume.
+	Fail = "fail"
+	// Hold keeps running Pods from becoming ready or done.
+	Hold = "hold"
+	// Flap makes Pods not ready and ready again, twice; in a schedule it does one half of that.
+	Flap = "flap"
+	// Evict fails Pods as a node does that is short of memory, once.
+	Evict = "evict"
+	// Vanish deletes an object by hand, once.
+	Vanish = "vanish"
+)
+
+// Forms of what follows the word.
+const (
+	anObject   = "KIND/NAME"
+	objectJSON = "JSON"
+)
+
+// image is the kind of a target that stands for all Pods that run an image.
+const image = "Image"
+
+// ActionKind is a kind of actions, named by the word that each [Action] of it begins with.
+type ActionKind struct {
+	// Name is the word, and Form what follows it, or empty.
+	Name, Form string
+	// Does says what happens.
+	Does string
+	// Begins is the step of an action that names none. Zero is after everything has converged, but
+	// for [Fail] and [Hold], which begin with the object.
+	Begins int
+	// IsFlag is set for those that are a flag of simulate and a button of the page. All others say what
+	// happens next where nothing happens by itself.
+	IsFlag bool
+	// OfParents is set for those whose target is a custom resource.
+	OfParents bool
+	// OfPods is set for those that happen to the Pods that their target controls, or to the Pod that it is.
+	OfPods bool
+	// Kinds are those of its targets; nil is any.
+	Kinds []string
+}
+
+// ActionKinds returns all of them.
+func ActionKinds() []ActionKind {
+	return []ActionKind{
+		{Name: Fail, Form: anObject, IsFlag: true, Does: "it never becomes ready, or its Pods fail"},
+		{Name: Hold, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods run, and become neither ready nor done"},
+		{Name: Flap, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods become not ready and ready again, twice"},
+		{Name: Evict, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods are evicted, as by a node that is short of memory"},
+		{Name: Vanish, Form: anObject, IsFlag: true, Does: "it is deleted by hand, once"},
+		{Name: "drain", Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods are evicted, if their PodDisruptionBudgets allow it"},
+		{Name: "quota", Form: "KIND|off", IsFlag: true, Begins: 1, Does: "no more of the kind can be created"},
+		{Name: "take-name", Form: anObject + " [ownerless]", IsFlag: true, Begins: 1, Kinds: slices.Sorted(maps.Keys(strangers)), Does: "somebody else's object has its name"},
+		{Name: "edit", Form: anObject + " PATCH", IsFlag: true, Does: "a user changes it, by a merge patch in JSON"},
+		{Name: "late-cache", Form: anObject, IsFlag: true, OfParents: true, Begins: 2, Does: "it is synced by a Metacontroller that has not heard of the step before"},
+		{Name: "crash", Form: anObject + " [N]", IsFlag: true, OfParents: true, Begins: 1, Does: "Metacontroller dies after its first, or Nth, write for it"},
+		{Name: "lose-status", Form: anObject, IsFlag: true, OfParents: true, Begins: 1, Does: "the write of its status is lost"},
+		{Name: "create", Form: objectJSON, Does: "a user applies an object"},
+		{Name: "delete", Form: anObject + " [orphan|foreground]", Does: "a user deletes it"},
+		{Name: "mend", Does: "whatever fails, holds, flaps or is refused by a quota no longer does"},
+		{Name: "metric", Form: "NAME PERCENT", Does: "a HorizontalPodAutoscaler measures that much of its target"},
+		{Name: "due", Form: anObject, Kinds: []string{metacontroller.CronJob.Kind}, Does: "the schedule of a CronJob is due"},
+		{Name: "wait", Form: "5s|timer", Does: "time passes, or comes to the next timer"},
+		{Name: "calm", Form: "N", Does: "for N steps, everybody hears of everything and does all there is to do"},
+		{Name: "deliver", Form: "[KIND [all]]", Does: "Metacontroller hears of the next change of a kind, or of all"},
+		{Name: "relist", Form: "KIND", Does: "its watch of a kind ends, and it lists them"},
+		{Name: "restart", Does: "Metacontroller begins anew"},
+		{Name: "sync", Form: anObject + " [crash@N|refuse@N|doubt@N|lose-status|503]", OfParents: true, Does: "it syncs a custom resource"},
+		{Name: "step", Form: anObject, Does: "the controller of an object, or the kubelet, does its next step"},
+		{Name: "hear", Form: "Pod [all]", Does: "the built-in controllers hear of the next change of a Pod, or of all"},
+		{Name: "collect", Does: "the garbage collector works"},
+	}
+}
+
+func kindOfAction(name string) *ActionKind {
+	list := ActionKinds()
+	at := slices.IndexFunc(list, func(v ActionKind) bool { return v.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return &list[at]
+}
+
+func actionWords() (names []string) {
+	for _, kind := range ActionKinds() {
+		names = append(names, kind.Name)
+	}
+	return names
+}
