@@ -11,8 +11,9 @@ import (
 	"github.com/operetta-dev/operetta/internal/printable"
 )
 
-// maxSentence is the longest sentence, in bytes, that is quoted of the scheduler or a kubelet.
-const maxSentence = 200
+// maxSentence is the longest sentence, in bytes, that is quoted whole of the scheduler, a kubelet or the
+// API server.
+const maxSentence = 300
 
 // Activity says why the Pod is not done or ready, in the words of the scheduler and the kubelet: why
 // it is not scheduled, what each container waits for or how it ended while others go on, or else
@@ -30,7 +31,7 @@ func (s *PodStatus) Activity() string {
 	case s.Reason != "":
 		return phase + ": " + quoted(s.Reason, s.Message)
 	case s.Phase == corev1.PodRunning && ready != nil && ready.Status != corev1.ConditionTrue && ready.Message != "":
-		return phase + ": " + printable.Line(ready.Message, maxSentence)
+		return phase + ": " + Quoted(ready.Message)
 	}
 	return phase
 }
@@ -53,7 +54,7 @@ func (s *PodStatus) unscheduled() *PodCondition {
 // facts are what matters of the containers, the init containers first, and whether that is only
 // what comes first in every Pod.
 func (s *PodStatus) facts() (facts []string, isRoutine bool) {
-	var starting, preparing, runs []string
+	var starting, preparing, probed, runs []string
 	hasEnded, isPrepared := false, false // of the containers that should run at the same time
 	for i, c := range s.Containers() {
 		isInit := i < len(s.InitStatuses)
@@ -69,10 +70,15 @@ func (s *PodStatus) facts() (facts []string, isRoutine bool) {
 		case ended != nil && !isInit:
 			facts = append(facts, c.Name+" has completed")
 			hasEnded = true
+		case c.State.Running != nil && c.LastState.Terminated != nil && !c.Ready:
+			facts = append(facts, c.runsAgain())
 		case c.State.Running != nil && isInit:
 			preparing = []string{"init container " + c.Name + " is running"} // those before it are sidecars
 		case c.State.Running != nil:
 			runs = append(runs, c.Name+" is still running")
+			if text := c.probes(); text != "" {
+				probed = append(probed, text)
+			}
 		}
 	}
 	switch {
@@ -82,8 +88,10 @@ func (s *PodStatus) facts() (facts []string, isRoutine bool) {
 		return facts, false
 	case len(runs) == 0 && len(preparing) > 0 && !isPrepared: // else it is a sidecar that runs
 		return preparing, true
+	case len(starting) > 0:
+		return starting[:1], true
 	}
-	return starting[:min(1, len(starting))], true
+	return probed, true
 }
 
 // Failure says how a Pod that is done has failed, in the words of the kubelet and of what disrupted
@@ -94,7 +102,7 @@ func (s *PodStatus) Failure(sidecars ...string) string {
 	if s.Reason != "" {
 		facts = append(facts, quoted(s.Reason, s.Message))
 	} else if s.Message != "" {
-		facts = append(facts, printable.Line(s.Message, maxSentence))
+		facts = append(facts, Quoted(s.Message))
 	}
 	if s.Disruption() != "" {
 		facts = append(facts, quoted(s.Disruption(), s.condition(corev1.DisruptionTarget).Message))
@@ -135,6 +143,28 @@ func (c *ContainerStatus) waits() string {
 	return quoted(waiting.Reason, waiting.Message)
 }
 
+// runsAgain says how a container ended that runs and is not ready again. It stands between two ends of it,
+// where [ContainerStatus.waits] tells the same.
+func (c *ContainerStatus) runsAgain() string {
+	restarts := "a restart"
+	if c.RestartCount > 1 {
+		restarts = fmt.Sprintf("%d restarts", c.RestartCount)
+	}
+	return c.Name + " runs again after " + restarts + "; it ended: " + endOf(c.LastState.Terminated)
+}
+
+// probes says which probe a running container waits for. Without a probe the kubelet calls it started,
+// and ready, at once.
+func (c *ContainerStatus) probes() string {
+	switch {
+	case c.Ready || c.Started == nil:
+		return ""
+	case *c.Started:
+		return c.Name + " runs, and its readiness probe does not succeed"
+	}
+	return c.Name + " runs, and its startup probe has not succeeded yet"
+}
+
 // hasFailed reports whether the container failed. One whose child process was killed for its
 // memory may exit with 0.
 func hasFailed(t *corev1.ContainerStateTerminated) bool {
@@ -152,9 +182,28 @@ func endOf(t *corev1.ContainerStateTerminated) string {
 	return text
 }
 
-// quoted adds a sentence, cut, to a reason.
+// Quoted returns a sentence of the scheduler, a kubelet or the API server as one line. What it names in
+// quotes is named once, and then as "...": the reference of an image by its digest stands there three
+// times. A sentence that is still too long loses what the scheduler says of preemption, and then its
+// middle: the cause stands at the end.
+func Quoted(sentence string) string {
+	parts := strings.Split(sentence, `"`)
+	const short = 16
+	for i := 3; i < len(parts)-1; i += 2 {
+		if len(parts[i]) > short && slices.Contains(parts[:i], parts[i]) {
+			parts[i] = "..."
+		}
+	}
+	sentence = strings.Join(parts, `"`)
+	if len(sentence) > maxSentence {
+		sentence, _, _ = strings.Cut(sentence, " preemption: ")
+	}
+	return printable.Ends(sentence, maxSentence)
+}
+
+// quoted adds a sentence to a reason.
 func quoted(reason, sentence string) string {
-	sentence = printable.Line(strings.TrimSpace(sentence), maxSentence)
+	sentence = Quoted(sentence)
 	if sentence == "" || sentence == reason {
 		return reason
 	}

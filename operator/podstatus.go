@@ -50,9 +50,12 @@ type PodCondition struct {
 
 // ContainerStatus is the part of a container's status that is read.
 type ContainerStatus struct {
-	Name         string                `json:"name"`
-	RestartCount int32                 `json:"restartCount"`
-	State        corev1.ContainerState `json:"state"`
+	Name         string `json:"name"`
+	RestartCount int32  `json:"restartCount"`
+	Ready        bool   `json:"ready"`
+	// Started is nil where the kubelet has not said yet whether the startup probe has succeeded.
+	Started *bool                 `json:"started"`
+	State   corev1.ContainerState `json:"state"`
 	// LastState is how the container ended before it was started again.
 	LastState corev1.ContainerState `json:"lastState"`
 }

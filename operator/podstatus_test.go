@@ -43,6 +43,14 @@ func TestActivity(t *testing.T) {
 		"{phase: Pending, initContainerStatuses: [{name: proxy, state: {running: {}}}], containerStatuses: [{name: main, state: {waiting: {reason: ContainerCreating}}}]}":                                                                                              "main is waiting: ContainerCreating",
 		"{phase: Running, initContainerStatuses: [{name: proxy, state: {running: {}}}], containerStatuses: [{name: main, state: {running: {}}}]}":                                                                                                                       "its phase is Running",
 
+		// Containers that run and are not ready.
+		"{phase: Running, containerStatuses: [{name: a, started: false, state: {running: {}}}]}":                                                                                "a runs, and its startup probe has not succeeded yet",
+		"{phase: Running, containerStatuses: [{name: a, started: true, state: {running: {}}}]}":                                                                                 "a runs, and its readiness probe does not succeed",
+		"{phase: Running, containerStatuses: [{name: a, started: true, ready: true, state: {running: {}}}]}":                                                                    "its phase is Running",
+		"{phase: Running, containerStatuses: [{name: a, restartCount: 12, started: false, state: {running: {}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}}]}": "a runs again after 12 restarts; it ended: OOMKilled, exit code 137",
+		"{phase: Running, containerStatuses: [{name: a, restartCount: 1, state: {running: {}}, lastState: {terminated: {exitCode: 0, reason: Completed}}}]}":                    "a runs again after a restart; it ended: Completed, exit code 0",
+		"{phase: Pending, initContainerStatuses: [{name: get, restartCount: 2, state: {running: {}}, lastState: {terminated: {exitCode: 1, reason: Error}}}]}":                  "get runs again after 2 restarts; it ended: Error, exit code 1",
+
 		// Containers that have ended while others go on.
 		"{phase: Running, containerStatuses: [{name: main, state: {terminated: {exitCode: 0, reason: Completed}}}, {name: istio-proxy, state: {running: {}}}]}": "main has completed; istio-proxy is still running",
 		"{phase: Running, containerStatuses: [{name: main, state: {terminated: {exitCode: 1}}}, {name: other, state: {waiting: {reason: ErrImagePull}}}]}":      "main has ended: Error, exit code 1; other is waiting: ErrImagePull",
@@ -50,7 +58,18 @@ func TestActivity(t *testing.T) {
 		require.Equal(t, want, status(t, text).Activity(), text)
 	}
 	long := status(t, "{conditions: [{type: PodScheduled, status: 'False', reason: Unschedulable, message: "+strings.Repeat("x", 10_000)+"}]}")
-	require.Less(t, len(long.Activity()), 300)
+	require.Less(t, len(long.Activity()), 400)
+}
+
+// TestTheCauseIsQuoted: it stands at the end of what the kubelet says, and before what the scheduler says
+// of preemption. The sentences are those of containerd and of the scheduler.
+func TestTheCauseIsQuoted(t *testing.T) {
+	image := `"us-central1-docker.pkg.dev/acme-ml-platform-prod/model-serving/sentiment-analysis-server@sha256:5b0bcabd1ed22e9fb1310cf6c2dec7cdef19f0ad69efa1f392e94a4333501270"`
+	require.Equal(t, `Back-off pulling image `+image[:77]+` ... abd1ed22e9fb1310cf6c2dec7cdef19f0ad69efa1f392e94a4333501270": ErrImagePull: failed to pull and unpack image "...": failed to resolve reference "...": unexpected status from HEAD request: 403 Forbidden`,
+		operator.Quoted("Back-off pulling image "+image+": ErrImagePull: failed to pull and unpack image "+image+": failed to resolve reference "+image+": unexpected status from HEAD request: 403 Forbidden"))
+	nodes := "0/14 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 3 Insufficient nvidia.com/gpu, 4 node(s) didn't match Pod's node affinity/selector, 6 node(s) had untolerated taint {workload: batch}."
+	require.Equal(t, nodes, operator.Quoted(nodes+" preemption: 0/14 nodes are available: 11 Preemption is not helpful for scheduling, 3 No preemption victims found for incoming pod."))
+	require.Equal(t, `exceeded quota: "a"`, operator.Quoted(`exceeded quota: "a"`))
 }
 
 func TestIsStuck(t *testing.T) {
@@ -62,6 +81,8 @@ func TestIsStuck(t *testing.T) {
 		"{containerStatuses: [{name: a, state: {waiting: {reason: ImagePullBackOff}}}]}":                                       true,
 		"{containerStatuses: [{name: a, state: {terminated: {exitCode: 0}}}, {name: b, state: {running: {}}}]}":                true,
 		"{phase: Running, containerStatuses: [{name: a, state: {running: {}}}], conditions: [{type: Ready, status: 'False'}]}": false,
+		"{containerStatuses: [{name: a, started: false, state: {running: {}}}]}":                                               false,
+		"{containerStatuses: [{name: a, state: {running: {}}, lastState: {terminated: {exitCode: 1}}}]}":                       true,
 	} {
 		require.Equal(t, want, status(t, text).IsStuck(), text)
 	}

@@ -165,10 +165,12 @@ func (r Rollout) Summary() Summary {
 		return Summary{Done, reason, message}
 	case r.IsPaused:
 		return Summary{Degraded, ReasonPaused, message + ", and the Deployment is paused: resume it, with kubectl rollout resume"}
+	case r.Deadline != "" && r.Failure != "":
+		return Summary{Failed, ReasonDeadlineExceeded, r.Deadline + " Pods cannot be created: " + Quoted(r.Failure)}
 	case r.Deadline != "":
 		return Summary{Failed, ReasonDeadlineExceeded, r.Deadline}
 	case r.Failure != "":
-		return Summary{Degraded, ReasonReplicaFailure, r.Failure}
+		return Summary{Degraded, ReasonReplicaFailure, Quoted(r.Failure)}
 	}
 	return Summary{Progressing, reason, message}
 }

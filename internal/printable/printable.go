@@ -26,6 +26,21 @@ func Line(text string, most int) string {
 	return text
 }
 
+// Ends returns a text as one line of at most so many bytes and some for the dots: of a longer one the
+// first third and the end.
+func Ends(text string, most int) string {
+	text = escape(strings.Join(strings.Fields(text), " "), "")
+	if len(text) <= most {
+		return text
+	}
+	first, _ := cut(text, most/3)
+	last := len(text) - (most - most/3)
+	for last < len(text) && !utf8.RuneStart(text[last]) {
+		last++
+	}
+	return strings.TrimSpace(first) + " ... " + strings.TrimSpace(text[last:])
+}
+
 // Escaped returns a text as one line, with what has no glyph as \uXXXX.
 func Escaped(text string) string { return escape(text, "") }
 

@@ -130,11 +130,15 @@ func (b *Builtin) start(pod *corev1.Pod) {
 }
 
 func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
-	return corev1.ContainerStatus{
+	s := corev1.ContainerStatus{
 		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64),
 		Ready: ready && canBeReady(c), Started: new(!isUnreachable(c, c.StartupProbe)),
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: b.now()}},
 	}
+	if !ready && c.ReadinessProbe == nil && c.StartupProbe == nil {
+		s.Started = nil // what says that, says that it is ready
+	}
+	return s
 }
 
 func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.ContainerState {
@@ -155,6 +159,9 @@ func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
 	for i := range min(len(pod.Status.ContainerStatuses), len(pod.Spec.Containers)) { // a request may leave some out
 		s := &pod.Status.ContainerStatuses[i]
 		s.Ready = !flapping && canBeReady(pod.Spec.Containers[i])
+		if s.Ready {
+			s.Started = new(true)
+		}
 		if s.State.Running == nil {
 			*s = b.running(pod.Spec.Containers[i], !flapping)
 			s.RestartCount = crashes
