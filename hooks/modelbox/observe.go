@@ -2,6 +2,7 @@ package modelbox
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +61,8 @@ type observedPod struct {
 
 	Metadata struct {
 		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		// DeletionTimestamp is when the grace period ends.
+		DeletionTimestamp metav1.Time `json:"deletionTimestamp"`
 		Labels            struct {
 			Hash string `json:"pod-template-hash"`
 		} `json:"labels"`
@@ -75,20 +78,32 @@ func (p *observedPod) isOf(deployment string) bool {
 	})
 }
 
+// activity says what the rollout waits for in the Pod, whether that may need a person, and when to look
+// again.
+func (p *observedPod) activity(now time.Time) (text string, isStuck bool, left time.Duration) {
+	if p.Terminating {
+		return operator.Termination(p.Name, p.Namespace, p.Metadata.DeletionTimestamp, now)
+	}
+	return p.Status.Activity(), p.Status.IsStuck(), 0
+}
+
 // waitingPod returns a Pod for which the rollout waits, or nil: one that is stuck before others,
-// then the newest.
+// then the newest; where there is none, one that terminates, for which the strategy Recreate waits.
 func waitingPod(box *ModelBox, request metacontroller.Observed) (*observedPod, error) {
 	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
 	if err != nil {
 		return nil, err
 	}
 	pods = slices.DeleteFunc(pods, func(p observedPod) bool {
-		return p.Terminating || p.Status.IsReady() || p.Status.IsDone() || !p.isOf(box.Name)
+		return !p.Terminating && p.Status.IsReady() || p.Status.IsDone() || !p.isOf(box.Name)
 	})
 	if len(pods) == 0 {
 		return nil, nil
 	}
 	first := slices.MinFunc(pods, func(a, b observedPod) int {
+		if a.Terminating != b.Terminating {
+			return map[bool]int{true: 1, false: -1}[a.Terminating]
+		}
 		if isStuck := a.Status.IsStuck(); isStuck != b.Status.IsStuck() {
 			return map[bool]int{true: -1, false: 1}[isStuck]
 		}

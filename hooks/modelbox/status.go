@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
+// ReasonAddressPending means that all Pods are available, and a load balancer has no address yet.
+const ReasonAddressPending = "AddressPending"
+
 // summary returns how far the Deployment is, and what one of its Pods waits for. What is said of a
-// template that is being replaced, such as its progress deadline, does not count.
-func summary(box *ModelBox, request metacontroller.Observed, observed observed, differs metacontroller.Difference) (operator.Summary, error) {
+// template that is being replaced, such as its progress deadline, does not count. The duration is when
+// to look again, or zero.
+func summary(box *ModelBox, request metacontroller.Observed, observed observed, differs metacontroller.Difference) (operator.Summary, time.Duration, error) {
 	d, rollout := observed.deployment, observed.deployment.Rollout()
 	isOld := d == nil || slices.Contains(differs.Outdated, d.Ref()) || !rollout.IsObserved()
 	if isOld {
@@ -20,23 +25,37 @@ func summary(box *ModelBox, request metacontroller.Observed, observed observed, 
 	rollout.IsPaused = rollout.IsPaused && !box.Spec.Paused
 	summary := rollout.Summary()
 	switch {
+	case !isOld && summary.State == operator.Done:
+		return observed.withAddresses(summary), 0, nil
 	case isOld, summary.State == operator.Done, summary.Reason == operator.ReasonPaused, summary.Reason == operator.ReasonReplicaFailure:
-		return summary, nil
+		return summary, 0, nil
 	case box.Spec.Paused && summary.Reason == operator.ReasonRollingOut:
 		summary.Reason = operator.ReasonPaused
 		summary.Message += "; set spec.paused to false to go on"
-		return summary, nil
+		return summary, 0, nil
 	}
 	pod, err := waitingPod(box, request)
 	if err != nil || pod == nil {
 		summary.Message += operator.SeeWhy("modelbox", box, request)
-		return summary, err
+		return summary, 0, err
 	}
-	summary.Message = strings.TrimSuffix(summary.Message, ".") + "; " + pod.Name + ": " + pod.Status.Activity()
-	if summary.State == operator.Progressing && pod.Status.IsStuck() {
+	activity, isStuck, left := pod.activity(request.Now)
+	summary.Message = strings.TrimSuffix(summary.Message, ".") + "; " + pod.Name + ": " + activity
+	if summary.State == operator.Progressing && isStuck {
 		summary.State = operator.Degraded
 	}
-	return summary, nil
+	return summary, left, nil
+}
+
+// withAddresses returns a summary that is not done while a load balancer has no address.
+func (o observed) withAddresses(done operator.Summary) operator.Summary {
+	for _, s := range o.services {
+		if s.Spec.Type == ServiceLoadBalancer && len(s.Status.LoadBalancer.Ingress) == 0 {
+			message := done.Message + "; " + s.Ref() + " has no address yet: a load balancer has to give it one"
+			return operator.Summary{State: operator.Progressing, Reason: ReasonAddressPending, Message: message}
+		}
+	}
+	return done
 }
 
 // progress copies the numbers and addresses that are observed.

@@ -19,11 +19,11 @@ func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, er
 	if err != nil {
 		return result{}, err
 	}
-	summary, err := summary(box, request, observed, differs)
+	summary, left, err := summary(box, request, observed, differs)
 	if err != nil {
 		return result{}, err
 	}
 	report := operator.NewReport(box, box.Status.Status, request, differs)
 	report.SetSummary(report.With(summary), operator.ConditionProgressing, operator.ConditionDegraded)
-	return operator.Answer(report, box.Status, progress(box, observed), withoutBlockedServices(wanted, observed)), nil
+	return operator.Answer(report, box.Status, progress(box, observed), withoutBlockedServices(wanted, observed), left), nil
 }

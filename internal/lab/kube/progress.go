@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -26,7 +27,7 @@ func Progress(object Object) string {
 	case ref.Is(metacontroller.Service):
 		if ingress, _, _ := unstructured.NestedSlice(object.Object, "status", "loadBalancer", "ingress"); len(ingress) > 0 {
 			fields, _ := ingress[0].(map[string]any)
-			return fmt.Sprintf("load balancer at %v", fields["ip"])
+			return fmt.Sprintf("load balancer at %v", cmp.Or(fields["ip"], fields["hostname"]))
 		}
 	case ref.Is(metacontroller.HorizontalPodAutoscaler):
 		return fmt.Sprintf("%d of %d replicas", number(object, "status", "currentReplicas"), number(object, "status", "desiredReplicas"))

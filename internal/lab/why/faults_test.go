@@ -94,7 +94,7 @@ func failing(what string) fault {
 			s.Step()
 		}
 		if what == player.Hold {
-			return "Pod/" + pod.GetName(), []string{"unning"}
+			return "Pod/" + pod.GetName(), []string{" run"}
 		}
 		return "Pod/" + pod.GetName(), []string{"Error", "exit code 1"}
 	}
