@@ -50,7 +50,7 @@ GENERATE      := $(GO) run ./cmd/operetta generate --packages ./hooks/... --shar
 GENERATE_EXAMPLES := cd examples && $(GO) run ./cmd/examples generate --packages ./hooks/... --prefix examples- --namespace examples --service examples
 
 # The operators that `make unit KIND=...` can test alone.
-ALL_KINDS     := $(filter-out testdata,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
+ALL_KINDS     := $(filter-out testdata invariants,$(patsubst hooks/%/,%,$(wildcard hooks/*/)))
 
 .DEFAULT_GOAL := help
 

@@ -177,7 +177,7 @@ func (p newProject) boundInQuota(t *testing.T, plural string) {
 
 // copyRepository copies what is needed to build and test the operators.
 func copyRepository(to string) error {
-	for _, name := range []string{"cmd", "deploy", "docs", "e2e", "examples", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "testdata"} {
+	for _, name := range []string{"cmd", "deploy", "docs", "e2e", "examples", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "simulation", "testdata"} {
 		if err := os.CopyFS(filepath.Join(to, name), os.DirFS(name)); err != nil {
 			return err
 		}

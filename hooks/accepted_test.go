@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/lab/explore"
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -85,7 +86,7 @@ func (w written) play(ask func(player.Asked) error) *player.World {
 }
 
 func newPlainWorld() *player.World {
-	return player.New(player.Options{Controllers: hooks.All(), Call: player.Direct(hooks.All()...), MaxSteps: 100})
+	return player.New(player.Options{Controllers: hooks.All(), Simulation: invariants.All(), Call: player.Direct(hooks.All()...), MaxSteps: 100})
 }
 
 func applied(world *player.World, objects [][]byte) bool {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -49,7 +50,7 @@ func TestRestChangesNothing(t *testing.T) {
 					return direct(now, path, body)
 				}
 			}
-			w := operettatest.NewWorld(t, operettatest.Options{Around: around}, hooks.All()...)
+			w := operettatest.NewWorld(t, operettatest.Options{Around: around, Simulation: invariants.All()}, hooks.All()...)
 			w.Apply(string(text))
 			w.Play()
 			require.Positive(t, changing)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/lab/explore"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
@@ -22,7 +23,7 @@ var strategies = []player.Strategy{player.DynamicApply, player.ServerSideApply}
 // scenario reads one of scenariosDir.
 func scenario(t testing.TB, name string, apply player.Strategy) *explore.Scenario {
 	return &explore.Scenario{
-		Name: name, Controllers: hooks.All(), Apply: apply,
+		Name: name, Controllers: hooks.All(), Simulation: invariants.All(), Apply: apply,
 		Objects: readDocuments(t, filepath.Join(scenariosDir, name+".yaml")),
 	}
 }

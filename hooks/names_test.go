@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -24,7 +25,9 @@ type sharing struct {
 }
 
 func share(t *testing.T, apply player.Strategy, controllers ...metacontroller.Controller) sharing {
-	return sharing{t, player.New(player.Options{Controllers: controllers, Call: player.Direct(controllers...), Apply: apply, MaxSteps: 100})}
+	return sharing{t, player.New(player.Options{
+		Controllers: controllers, Simulation: invariants.All(), Call: player.Direct(controllers...), Apply: apply, MaxSteps: 100,
+	})}
 }
 
 // apply applies a custom resource.

@@ -1,14 +1,18 @@
 package hooks_test
 
 import (
+	"go/parser"
+	"go/token"
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/testenv"
@@ -16,7 +20,7 @@ import (
 )
 
 // TestOperators runs what every operator is held to: go test ./hooks -run TestOperators/podset
-func TestOperators(t *testing.T) { operettatest.Run(t, "..", hooks.All()...) }
+func TestOperators(t *testing.T) { operettatest.RunWith(t, "..", invariants.All(), hooks.All()...) }
 
 // FuzzHooks fuzzes the hooks of all operators, or with OPERETTA_TEST_KIND those of one.
 func FuzzHooks(f *testing.F) { operettatest.Fuzz(f, "..", hooks.All()...) }
@@ -44,16 +48,34 @@ func TestKindsOweNothingHere(t *testing.T) {
 				"testdata/explore/" + name + ".yaml": "a small " + kind + " to be explored",
 				name + "/testdata/rules.yaml":        "a bad and a good object for each rule of its CRD",
 				"../docs/" + name + ".md":            "a page for its users",
-				name + "/invariants.go":              "what it promises, whatever is late or lost: set Controller.Invariants",
+				name + "/invariants/invariants.go":   "what it promises, whatever is late or lost",
 			} {
 				if _, err := os.Stat(file); err != nil {
 					t.Errorf("%s still owes %s: write %s", kind, what, path.Join("hooks", file))
 				}
 			}
-			if controller.Invariants.Watch == nil && controller.Invariants.History == nil {
-				t.Errorf("%s promises nothing: set Controller.Invariants", kind)
+			if promised := invariants.All()[name]; promised.Watch == nil && promised.History == nil {
+				t.Errorf("%s promises nothing: write a line into hooks/invariants/invariants.go", kind)
 			}
 		})
+	}
+}
+
+// TestInvariantsKnowTheirOwnKindAlone is what the linter cannot say.
+func TestInvariantsKnowTheirOwnKindAlone(t *testing.T) {
+	const folder = "github.com/operetta-dev/operetta/hooks/"
+	files, err := filepath.Glob("*/invariants/*.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		kind, _, _ := strings.Cut(file, "/")
+		for _, imported := range parsed.Imports {
+			if other, isKind := strings.CutPrefix(imported.Path.Value, `"`+folder); isKind {
+				require.Equal(t, kind+`"`, other, file)
+			}
+		}
 	}
 }
 

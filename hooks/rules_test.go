@@ -167,7 +167,7 @@ var unknownField = regexp.MustCompile(`unknown field "[^"]+"`)
 func requireSameWords(t *testing.T, manifests string, refused *refusal) {
 	t.Helper()
 	var told bytes.Buffer
-	code := commands.Run(t.Context(), "operetta", hooks.All(), []string{"simulate", "-"},
+	code := commands.Run(t.Context(), "operetta", commands.Operators{Controllers: hooks.All()}, []string{"simulate", "-"},
 		cli.Streams{In: strings.NewReader(manifests), Out: &bytes.Buffer{}, Err: &told})
 	if unknown := unknownField.FindAllString(refused.message, -1); len(unknown) > 0 {
 		for _, field := range unknown {

@@ -63,7 +63,7 @@ func renderedChildren(t *testing.T, path string) []*unstructured.Unstructured {
 		}
 	}
 	var printed, told bytes.Buffer
-	code := commands.Run(t.Context(), "operetta", hooks.All(), []string{"render", "--children-only", path}, cli.Streams{Out: &printed, Err: &told})
+	code := commands.Run(t.Context(), "operetta", commands.Operators{Controllers: hooks.All()}, []string{"render", "--children-only", path}, cli.Streams{Out: &printed, Err: &told})
 	require.Zero(t, code, told.String())
 	var list []*unstructured.Unstructured
 	for _, text := range bytes.Split(printed.Bytes(), []byte("---\n")) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/operettatest"
 )
@@ -26,7 +27,7 @@ func TestStatusWrites(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile("../deploy/samples/" + strings.ToLower(kind) + ".yaml")
 			require.NoError(t, err)
-			w := operettatest.NewWorld(t, operettatest.Options{}, hooks.All()...)
+			w := operettatest.NewWorld(t, operettatest.Options{Simulation: invariants.All()}, hooks.All()...)
 			written := func(text string) int {
 				before := len(w.Events())
 				w.Apply(text)

@@ -48,12 +48,6 @@ type Controller struct {
 	// Policy is what can be decided about it where it is installed, see [Configured].
 	Policy Policy
 
-	// Invariants are the operator's own invariants, which exploration checks.
-	Invariants Invariants
-	// SimulatedWorkload is what the Pods of its children do in a simulation. Without it
-	// they run without any effect.
-	SimulatedWorkload SimulatedWorkload
-
 	// Sync computes the children and the status. It is required.
 	Sync Hook
 	// Finalize computes which children stay during deletion. By default none

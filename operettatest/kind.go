@@ -15,25 +15,34 @@ import (
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
+
+// project is what is tested.
+type project struct {
+	dir        string // its root
+	all        []metacontroller.Controller
+	simulation simulation.Kinds
+	samples    []corpus.Sample
+}
 
 // kind is an operator with its cases and samples.
 type kind struct {
 	metacontroller.Controller
+	project
 
-	dir     string // the root of the project
-	all     []metacontroller.Controller
-	cases   []corpus.Case
-	samples []corpus.Sample
+	cases []corpus.Case
 }
 
-func newKind(t testing.TB, dir string, controller metacontroller.Controller, all []metacontroller.Controller, samples []corpus.Sample) kind {
+// newKind returns an operator of a project, with only its own samples.
+func newKind(t testing.TB, controller metacontroller.Controller, p project) kind {
 	t.Helper()
-	cases, err := corpus.ReadKind(filepath.Join(dir, "testdata"), controller)
+	cases, err := corpus.ReadKind(filepath.Join(p.dir, "testdata"), controller)
 	require.NoError(t, err)
-	return kind{Controller: controller, dir: dir, all: all, cases: cases, samples: slices.DeleteFunc(slices.Clone(samples), func(sample corpus.Sample) bool {
+	p.samples = slices.DeleteFunc(slices.Clone(p.samples), func(sample corpus.Sample) bool {
 		return sample.Controller.Name() != controller.Name()
-	})}
+	})
+	return kind{controller, p, cases}
 }
 
 // short is the name of a case or a sample without that of its kind.

@@ -17,6 +17,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // lostStatus loses the status of an answer, applies its children, and calls the hook again. A hook
@@ -72,7 +73,7 @@ func (kind) shownStatus(t *testing.T, c corpus.Case, answer metacontroller.Answe
 
 // mayRunAgain reports whether the operator replaces children of a kind under their names.
 func (k kind) mayRunAgain(childKind any) bool {
-	return slices.ContainsFunc(k.Invariants.History, func(h metacontroller.History) bool { return h.Kind == childKind && h.Again })
+	return slices.ContainsFunc(k.simulation[k.Name()].History, func(h simulation.History) bool { return h.Kind == childKind && h.Again })
 }
 
 // childrenLeft returns the children after Metacontroller has applied an answer.

@@ -39,7 +39,7 @@ func TestARefusedChildIsOfWhoAskedForIt(t *testing.T) {
 	}
 	const shop = "{apiVersion: toys.example.com/v1, kind: Shop, metadata: {name: shop, namespace: default}, spec: {image: nginx, replicas: 1}}"
 	var out, errOut bytes.Buffer
-	code := commands.Run(t.Context(), "shops", []metacontroller.Controller{webController(), shopController()},
+	code := commands.Run(t.Context(), "shops", commands.Operators{Controllers: []metacontroller.Controller{webController(), shopController()}},
 		[]string{"explore", "-", "--schedules", "40", "--seed", "1"}, cli.Streams{In: strings.NewReader(shop), Out: &out, Err: &errOut})
 	require.Zero(t, code, out.String()+errOut.String())
 	require.Equal(t, 2, strings.Count(out.String(), "schedules: 40, found: 0"), out.String())

@@ -19,7 +19,7 @@ var strategies = []player.Strategy{player.DynamicApply, player.ServerSideApply}
 // world returns an empty world with all operators. A rollout takes a few steps for each Pod.
 func (k kind) world(apply player.Strategy, hookVersion string, actions ...player.Action) *player.World {
 	return player.New(player.Options{
-		Controllers: k.all, Call: player.Direct(k.all...), Apply: apply, HookVersion: hookVersion, MaxSteps: 120, Actions: actions,
+		Controllers: k.all, Simulation: k.simulation, Call: player.Direct(k.all...), Apply: apply, HookVersion: hookVersion, MaxSteps: 120, Actions: actions,
 	})
 }
 
@@ -151,7 +151,7 @@ func (k kind) samplesSurviveWhatIsLate(t *testing.T) {
 			}
 			t.Run(string(apply), func(t *testing.T) {
 				t.Parallel()
-				scenario := &explore.Scenario{Name: sample.Name, Controllers: k.all, Apply: apply, Objects: sample.Objects()}
+				scenario := &explore.Scenario{Name: sample.Name, Controllers: k.all, Simulation: k.simulation, Apply: apply, Objects: sample.Objects()}
 				findings, played, err := scenario.Find(t.Context(), explore.Search{First: 1, Schedules: schedules})
 				require.NoError(t, err)
 				for _, finding := range findings {

@@ -14,6 +14,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/declaration"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // Run tests the operators of a project, each in subtests of its name: the
@@ -28,19 +29,29 @@ import (
 // answers.
 func Run(t *testing.T, dir string, controllers ...metacontroller.Controller) {
 	t.Helper()
+	RunWith(t, dir, nil, controllers...)
+}
+
+// RunWith is [Run] for operators that are also held to invariants of their own.
+func RunWith(t *testing.T, dir string, kinds simulation.Kinds, controllers ...metacontroller.Controller) {
+	t.Helper()
 	require.NoError(t, declaration.Check(controllers...))
+	for name := range kinds {
+		isOne := slices.ContainsFunc(controllers, func(c metacontroller.Controller) bool { return c.Name() == name })
+		require.True(t, isOne, "invariants of %s, which is none of the %d operators: write a kind in lower case", name, len(controllers))
+	}
 	samples, err := corpus.Samples(filepath.Join(dir, "deploy", "samples"), controllers)
 	require.NoError(t, err)
 	if testenv.Kind() == "" {
 		t.Run("testdata", func(t *testing.T) { belongsToAnOperator(t, dir, controllers) })
 	}
-	tested := 0
+	p, tested := project{dir, controllers, kinds, samples}, 0
 	for _, controller := range controllers {
 		if !testenv.Selected(controller.Name()) {
 			continue
 		}
 		tested++
-		t.Run(controller.Name(), func(t *testing.T) { newKind(t, dir, controller, controllers, samples).run(t) })
+		t.Run(controller.Name(), func(t *testing.T) { newKind(t, controller, p).run(t) })
 	}
 	if tested == 0 {
 		t.Fatalf("OPERETTA_TEST_KIND is %q, which is none of the %d operators: write a kind in lower case", testenv.Kind(), len(controllers))
@@ -66,7 +77,7 @@ func (k kind) run(t *testing.T) {
 		{"cases come to rest", kind.casesComeToRest, "say in a child and in the status nothing that differs from call to call"},
 		{"samples become Ready", kind.samplesBecomeReady, "operetta simulate with the sample tells the story"},
 		{"samples survive what is late", kind.samplesSurviveWhatIsLate,
-			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
+			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History"},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operettatest"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // projectVariable names the folder that TestProject is about.
@@ -29,7 +30,16 @@ func TestProject(t *testing.T) {
 	if dir == "" {
 		dir = "testdata/project"
 	}
-	operettatest.Run(t, dir, mutants[os.Getenv(mutantVariable)](webController()))
+	mutant := os.Getenv(mutantVariable)
+	operettatest.RunWith(t, dir, told[mutant], mutants[mutant](webController()))
+}
+
+// told is what is told of mutants.
+var told = map[string]simulation.Kinds{
+	"told of no operator": {"wep": {}},
+	"breaks a promise": {"web": {Invariants: simulation.Invariants{Watch: func() func(simulation.Write) string {
+		return func(simulation.Write) string { return "it was never to be written" }
+	}}}},
 }
 
 // FuzzProject does what TestProject does for the fuzzer.
@@ -38,7 +48,7 @@ func FuzzProject(f *testing.F) { operettatest.Fuzz(f, "testdata/project", webCon
 // mutants are ways in which an operator is wrong, by their names. The empty one is right.
 var mutants = map[string]func(metacontroller.Controller) metacontroller.Controller{
 	"cluster-scoped": clusterScoped,
-	"":               func(c metacontroller.Controller) metacontroller.Controller { return c },
+	"":               asItIs, "told of no operator": asItIs, "breaks a promise": asItIs,
 	"drops the child that it has made": answering(func(result *metacontroller.Result[toyStatus], web *toy, seen metacontroller.Observed) {
 		if seen.Children.Len() > 0 && len(web.Status.Conditions) > 0 {
 			result.Children = nil
@@ -85,6 +95,8 @@ var mutants = map[string]func(metacontroller.Controller) metacontroller.Controll
 		}
 	}),
 }
+
+func asItIs(c metacontroller.Controller) metacontroller.Controller { return c }
 
 // clusterScoped makes Webs that live in no namespace, and ask for a ClusterRole.
 func clusterScoped(c metacontroller.Controller) metacontroller.Controller {
@@ -214,7 +226,9 @@ func TestWrongOperatorsAreFound(t *testing.T) {
 		"drops the child without a status": {"laws", "rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on;" +
 			" one with a stable name that is made again on purpose is declared in Invariants.History with Again"},
 		"Ready from the beginning": {"samples_survive_what_is_late",
-			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History of the Controller"},
+			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History"},
+		"breaks a promise": {"samples_survive_what_is_late",
+			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History"},
 		"a child depends on what informs": {"laws",
 			"compute children from the parent and the observed children alone; where they need a related object, leave out Related.Informs"},
 		"never Ready": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
@@ -244,6 +258,13 @@ func TestUpdateWritesGoldens(t *testing.T) {
 	got, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	require.Equal(t, string(want), string(got))
+}
+
+// TestWhatIsToldOfNoOperatorIsRefused: nothing would check it.
+func TestWhatIsToldOfNoOperatorIsRefused(t *testing.T) {
+	output, passed := runProject(t, ofFiles, "testdata/project", "told of no operator")
+	require.False(t, passed)
+	require.Contains(t, output, "invariants of wep, which is none of the 1 operators: write a kind in lower case")
 }
 
 // TestOneKindAlone wants a kind that there is not to be told, and not to pass.

@@ -16,6 +16,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/lab/run"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // Object is a Kubernetes object of any kind. Its numbers are int64 and float64.
@@ -39,6 +40,8 @@ type Options struct {
 	ServerSideApply bool
 	// HookVersion is v1 or v2, the version of Metacontroller's requests. Empty is v2.
 	HookVersion string
+	// Simulation is what is told of the operators besides: the World asks it what Pods do.
+	Simulation simulation.Kinds
 	// MaxSteps is how many steps [World.Play] plays before it gives up. Zero is 200.
 	MaxSteps int
 	// SkipValidation accepts custom resources that their
@@ -89,7 +92,7 @@ func NewWorld(t testing.TB, options Options, controllers ...metacontroller.Contr
 	}
 	w := &World{t: t}
 	w.world = player.New(player.Options{
-		Controllers: controllers, Call: w.recordFailures(call), Apply: apply, HookVersion: options.HookVersion,
+		Controllers: controllers, Simulation: options.Simulation, Call: w.recordFailures(call), Apply: apply, HookVersion: options.HookVersion,
 		MaxSteps: options.MaxSteps, SkipValidation: options.SkipValidation, Late: options.Late, Actions: options.actions(t),
 	})
 	t.Cleanup(func() {

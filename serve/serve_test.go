@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// forbidden are packages that the server's program is to do without: those of the laptop, and
-// those that would make it half as large again.
-var forbidden = regexp.MustCompile(`^(github\.com/operetta-dev/operetta(/internal/lab/.*)?|` +
+// forbidden are packages that the server's program is to do without: those of the laptop, what
+// exploration checks, and those that would make it half as large again.
+var forbidden = regexp.MustCompile(`^(github\.com/operetta-dev/operetta(/internal/lab/.*|/simulation|.*/invariants)?|` +
 	`html/template|net/rpc|k8s\.io/client-go/.*|k8s\.io/apiserver/pkg/server/.*|google\.golang\.org/grpc.*|go\.opentelemetry\.io/otel/(sdk|exporters).*)$`)
 
 // TestServerIsSmall: it imports nothing of the laptop, and nothing of ours calls methods by name,

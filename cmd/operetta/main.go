@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/operetta-dev/operetta"
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 )
 
-func main() { operetta.Main(hooks.All()...) }
+func main() { operetta.MainWith(invariants.All(), hooks.All()...) }

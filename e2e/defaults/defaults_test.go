@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
@@ -60,7 +61,7 @@ func TestSamplesHaveTheDefaultsOfKubernetes(t *testing.T) {
 	require.NoError(t, err)
 	c := &comparison{t: t}
 	for _, sample := range samples {
-		world := player.New(player.Options{Controllers: hooks.All(), Call: player.Direct(hooks.All()...), MaxSteps: 100})
+		world := player.New(player.Options{Controllers: hooks.All(), Simulation: invariants.All(), Call: player.Direct(hooks.All()...), MaxSteps: 100})
 		world.Ask(func(asked player.Asked) error {
 			c.compare(asked.Desired)
 			return nil

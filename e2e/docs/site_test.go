@@ -105,7 +105,7 @@ func (s *site) nameService(name, address string) {
 func (s *site) copyProject() {
 	s.Helper()
 	require.NoError(s, os.Mkdir(s.dir, 0o700))
-	for _, name := range []string{"cmd", "hooks", "internal", "metacontroller", "operator", "operettatest", "release", "serve"} {
+	for _, name := range []string{"cmd", "hooks", "internal", "metacontroller", "operator", "operettatest", "release", "serve", "simulation"} {
 		require.NoError(s, os.CopyFS(filepath.Join(s.dir, name), os.DirFS(filepath.Join(root, name))))
 	}
 	for _, pattern := range []string{"*.go", "go.*", "Makefile", "CHANGELOG.md"} {

@@ -43,14 +43,13 @@ func Controller() metacontroller.Controller {
 
 func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent:     metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
-		CRD:        deploy.CRD("build"),
-		Children:   []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedJob]()}},
-		Related:    []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
-		Reasons:    []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting, reasonCanceled, reasonSuspended},
-		Invariants: invariants(),
-		Sync:       metacontroller.Sync(policy.sync),
-		Customize:  metacontroller.Customize(policy.customize),
+		Parent:    metacontroller.Resource{APIVersion: "ci.zt.vapi.cc/v1", Kind: "Build", Plural: "builds"},
+		CRD:       deploy.CRD("build"),
+		Children:  []metacontroller.Child{{Resource: metacontroller.Job, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedJob]()}},
+		Related:   []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
+		Reasons:   []string{reasonSucceeded, reasonFailed, reasonAlreadyBuilt, reasonRunning, reasonPending, reasonWaiting, reasonCanceled, reasonSuspended},
+		Sync:      metacontroller.Sync(policy.sync),
+		Customize: metacontroller.Customize(policy.customize),
 	}
 }
 

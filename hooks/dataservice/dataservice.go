@@ -45,7 +45,6 @@ func declare(policy Policy) metacontroller.Controller {
 		},
 		Related:         []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
 		OrderedTeardown: true,
-		Invariants:      invariants(),
 		Sync:            metacontroller.Sync(policy.sync),
 		Finalize:        metacontroller.Finalize(finalize),
 		Customize:       metacontroller.Customize(policy.customize),

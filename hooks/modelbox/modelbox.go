@@ -36,11 +36,10 @@ func declare(policy Policy) metacontroller.Controller {
 			{Resource: metacontroller.Deployment, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[operator.Workload]()},
 			{Resource: metacontroller.Service, Update: metacontroller.InPlace, DecodeAs: reflect.TypeFor[observedService](), SharedName: true},
 		},
-		Reasons:    []string{ReasonAddressPending},
-		Related:    []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
-		Invariants: invariants(),
-		Sync:       metacontroller.Sync(policy.sync),
-		Customize:  metacontroller.Customize(policy.customize),
+		Reasons:   []string{ReasonAddressPending},
+		Related:   []metacontroller.Related{{Resource: metacontroller.Pod, Informs: true}},
+		Sync:      metacontroller.Sync(policy.sync),
+		Customize: metacontroller.Customize(policy.customize),
 	}
 }
 

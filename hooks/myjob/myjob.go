@@ -34,7 +34,6 @@ func Controller() metacontroller.Controller {
 			"Error", "OOMKilled", "Evicted", "DeadlineExceeded", "ContainerCannotRun",
 			"EvictionByEvictionAPI", "PreemptionByScheduler", "DeletionByTaintManager", "TerminationByKubelet",
 		},
-		Invariants: invariants(),
-		Sync:       metacontroller.Sync(sync),
+		Sync: metacontroller.Sync(sync),
 	}
 }

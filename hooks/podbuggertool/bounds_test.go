@@ -32,7 +32,7 @@ func TestRefusedJobsCostLittle(t *testing.T) {
 			return http.StatusOK, answer.Body, nil
 		}
 	}
-	world := operettatest.NewWorld(t, operettatest.Options{Late: true, Around: counting}, controller)
+	world := operettatest.NewWorld(t, operettatest.Options{Late: true, Around: counting, Simulation: debugging()}, controller)
 	for n := range 40 {
 		world.Apply(fmt.Sprintf(`{apiVersion: v1, kind: Pod, metadata: {name: web-%d, labels: {app: web}}, spec: {containers: [{name: a, image: a}]}}`, n))
 	}

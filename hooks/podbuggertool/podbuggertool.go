@@ -42,11 +42,9 @@ func declare(policy Policy) metacontroller.Controller {
 			{Resource: metacontroller.Role, Update: metacontroller.InPlace},
 			{Resource: metacontroller.RoleBinding, Update: metacontroller.InPlace},
 		},
-		Related:           []metacontroller.Related{{Resource: metacontroller.Pod}},
-		EscalationRules:   permissions(),
-		Invariants:        invariants(),
-		SimulatedWorkload: kubectlDebug,
-		Sync:              metacontroller.Sync(policy.sync),
-		Customize:         metacontroller.Customize(customize),
+		Related:         []metacontroller.Related{{Resource: metacontroller.Pod}},
+		EscalationRules: permissions(),
+		Sync:            metacontroller.Sync(policy.sync),
+		Customize:       metacontroller.Customize(customize),
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks/podbuggertool"
+	"github.com/operetta-dev/operetta/hooks/podbuggertool/invariants"
 	"github.com/operetta-dev/operetta/operettatest"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // story is a world with what its tests ask of it.
@@ -32,8 +34,14 @@ func stories(t *testing.T, options operettatest.Options, tell func(s story)) {
 	}
 }
 
+// debugging is what the Pods of the Jobs do.
+func debugging() simulation.Kinds {
+	return simulation.Kinds{"podbuggertool": {Workload: invariants.Workload}}
+}
+
 func newStory(t *testing.T, options operettatest.Options) story {
 	t.Helper()
+	options.Simulation = debugging()
 	return story{t: t, World: operettatest.NewWorld(t, options, podbuggertool.Controller())}
 }
 

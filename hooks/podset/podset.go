@@ -32,11 +32,10 @@ func Controller() metacontroller.Controller {
 
 func declare(policy Policy) metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent:     metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
-		CRD:        deploy.CRD("podset"),
-		Children:   []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedPod]()}},
-		Reasons:    []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge, reasonPaused},
-		Invariants: invariants(),
-		Sync:       metacontroller.Sync(policy.sync),
+		Parent:   metacontroller.Resource{APIVersion: "apps.jicki.cn/v1alpha1", Kind: "PodSet", Plural: "podsets"},
+		CRD:      deploy.CRD("podset"),
+		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedPod]()}},
+		Reasons:  []string{reasonReady, reasonScaling, reasonReplacing, reasonPodsNotReady, reasonTooLarge, reasonPaused},
+		Sync:     metacontroller.Sync(policy.sync),
 	}
 }

@@ -67,7 +67,7 @@ func newProject(t *testing.T) *project {
 	p.server, err = NewServer(p.home)
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(p.dir, 0o700))
-	for _, name := range []string{"cmd", "deploy", "examples", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "testdata"} {
+	for _, name := range []string{"cmd", "deploy", "examples", "hooks", "internal", "metacontroller", "operator", "operettatest", "serve", "simulation", "testdata"} {
 		require.NoError(t, os.CopyFS(filepath.Join(p.dir, name), os.DirFS(filepath.Join("../../..", name))))
 	}
 	for _, pattern := range []string{"*.go", "go.*", "Makefile"} {

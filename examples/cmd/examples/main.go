@@ -6,6 +6,7 @@ import (
 	"github.com/operetta-dev/operetta"
 
 	"example.com/metacontroller/examples/hooks"
+	"example.com/metacontroller/examples/hooks/invariants"
 )
 
-func main() { operetta.Main(hooks.All()...) }
+func main() { operetta.MainWith(invariants.All(), hooks.All()...) }

@@ -30,10 +30,9 @@ func Controller() metacontroller.Controller {
 			{Resource: metacontroller.Service, Update: metacontroller.InPlace, SharedName: true},
 			{Resource: metacontroller.ReplicaSet, Update: metacontroller.InPlace},
 		},
-		Reasons:    []string{reasonSwitching, reasonCleaningUp},
-		Invariants: invariants(),
-		Sync:       metacontroller.Sync(sync),
-		Customize:  metacontroller.Customize(customize),
+		Reasons:   []string{reasonSwitching, reasonCleaningUp},
+		Sync:      metacontroller.Sync(sync),
+		Customize: metacontroller.Customize(customize),
 	}
 }
 

@@ -31,7 +31,6 @@ func Controller() metacontroller.Controller {
 		},
 		OrderedTeardown: true,
 		Reasons:         []string{reasonReady, reasonStarting, reasonReplacing, reasonScalingDown},
-		Invariants:      invariants(),
 		Sync:            metacontroller.Sync(sync),
 		Finalize:        metacontroller.Finalize(finalize),
 	}

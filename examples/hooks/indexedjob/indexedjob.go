@@ -23,11 +23,10 @@ import (
 // Controller declares the operator.
 func Controller() metacontroller.Controller {
 	return metacontroller.Controller{
-		Parent:     metacontroller.Resource{APIVersion: "ctl.enisoc.com/v1", Kind: "IndexedJob", Plural: "indexedjobs"},
-		CRD:        deploy.CRD("indexedjob"),
-		Children:   []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedPod]()}},
-		Reasons:    []string{reasonComplete, reasonRunning, reasonPodFailed, reasonPaused},
-		Invariants: invariants(),
-		Sync:       metacontroller.Sync(sync),
+		Parent:   metacontroller.Resource{APIVersion: "ctl.enisoc.com/v1", Kind: "IndexedJob", Plural: "indexedjobs"},
+		CRD:      deploy.CRD("indexedjob"),
+		Children: []metacontroller.Child{{Resource: metacontroller.Pod, Update: metacontroller.OnDelete, DecodeAs: reflect.TypeFor[observedPod]()}},
+		Reasons:  []string{reasonComplete, reasonRunning, reasonPodFailed, reasonPaused},
+		Sync:     metacontroller.Sync(sync),
 	}
 }

@@ -172,7 +172,7 @@ func TestSimulateRefusesWhatARuleAboutAChangeRefuses(t *testing.T) {
 
 func TestLinesOfFields(t *testing.T) {
 	text := "# first\r\na: {b: 1}\r\n---\r\n\r\nspec:\n  list:\n  - x: 1\n    'a.b[c]':\n      d: 2\n  base: &base\n    deep: 1\n  alias: *base\n"
-	p := &program{&cli.Program{Streams: cli.Streams{In: strings.NewReader(text)}}}
+	p := &program{Program: &cli.Program{Streams: cli.Streams{In: strings.NewReader(text)}}}
 	documents, err := p.readDocuments("-")
 	require.NoError(t, err)
 	require.Equal(t, "standard input:2", documents[0].at("a.b"))

@@ -25,7 +25,7 @@ func TestPanicOfAHookPrintsItsStack(t *testing.T) {
 	}
 	for _, args := range [][]string{{"simulate", "-"}, {"render", "-"}} {
 		var out, err bytes.Buffer
-		code := Run(t.Context(), "greeter", []metacontroller.Controller{panics}, args,
+		code := Run(t.Context(), "greeter", Operators{Controllers: []metacontroller.Controller{panics}}, args,
 			cli.Streams{In: strings.NewReader("apiVersion: example.com/v1\nkind: Greeting\nmetadata: {name: hi}\n"), Out: &out, Err: &err})
 		require.Equal(t, cli.ExitFailed, code, args)
 		require.Contains(t, err.String(), "greeting/sync: panic: no replicas\n\ngoroutine ", args)
@@ -39,7 +39,7 @@ func TestGenerateReadsNoFormerCRD(t *testing.T) {
 	stale.CRD = bytes.Replace(stale.CRD, []byte("scope: Namespaced"), []byte("scope: Cluster"), 1)
 	run := func(args ...string) string {
 		var out, err bytes.Buffer
-		require.Equal(t, cli.ExitFailed, Run(t.Context(), "operetta", []metacontroller.Controller{stale}, args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}))
+		require.Equal(t, cli.ExitFailed, Run(t.Context(), "operetta", Operators{Controllers: []metacontroller.Controller{stale}}, args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}))
 		return err.String()
 	}
 	const mistake = "PodSet: child Pod lives in a namespace and the parent does not"
@@ -52,7 +52,7 @@ func TestSimulationIsRecordedAsCases(t *testing.T) {
 	dir := t.TempDir()
 	run := func() (int, string) {
 		var out, err bytes.Buffer
-		code := Run(t.Context(), "operetta", []metacontroller.Controller{podset.Controller()}, []string{"simulate", "--record", dir, "-"},
+		code := Run(t.Context(), "operetta", Operators{Controllers: []metacontroller.Controller{podset.Controller()}}, []string{"simulate", "--record", dir, "-"},
 			cli.Streams{In: strings.NewReader("apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: web}\nspec: {size: 2}\n"), Out: &out, Err: &err})
 		return code, err.String()
 	}

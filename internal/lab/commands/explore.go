@@ -206,7 +206,7 @@ func (p *program) scenarios(paths []string) ([]*explore.Scenario, error) {
 			case byID[id] != nil:
 				byID[id].Versions = append(byID[id].Versions, d.json)
 			default:
-				byID[id] = &explore.Scenario{Name: d.source, Controllers: p.Controllers(), Objects: [][]byte{d.json}}
+				byID[id] = &explore.Scenario{Name: d.source, Controllers: p.Controllers(), Simulation: p.simulation, Objects: [][]byte{d.json}}
 				scenarios = append(scenarios, byID[id])
 			}
 		}

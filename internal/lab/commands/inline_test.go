@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 )
 
@@ -67,7 +66,7 @@ func TestInlineCommands(t *testing.T) {
 func requireFlags(t *testing.T, words []string, at string) {
 	t.Helper()
 	var help bytes.Buffer
-	code := Run(context.Background(), "operetta", hooks.All(), []string{words[0], "--help"}, cli.Streams{In: strings.NewReader(""), Out: &help, Err: &help})
+	code := Run(context.Background(), "operetta", ours(), []string{words[0], "--help"}, cli.Streams{In: strings.NewReader(""), Out: &help, Err: &help})
 	if !assert.Zero(t, code, at) || !assert.Contains(t, help.String(), "operetta "+words[0], at) {
 		return
 	}

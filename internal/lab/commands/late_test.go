@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/lab/run"
@@ -21,10 +22,10 @@ func TestLateWorldsPlayTheSame(t *testing.T) {
 		for _, apply := range []player.Strategy{player.DynamicApply, player.ServerSideApply} {
 			var texts []string
 			for _, late := range []bool{false, true} {
-				p := &program{&cli.Program{}}
+				p := &program{Program: &cli.Program{}}
 				list, err := p.readDocuments(file)
 				require.NoError(t, err)
-				world := player.New(player.Options{Controllers: hooks.All(), Call: player.Direct(hooks.All()...), Apply: apply, Late: late})
+				world := player.New(player.Options{Controllers: hooks.All(), Simulation: invariants.All(), Call: player.Direct(hooks.All()...), Apply: apply, Late: late})
 				for _, d := range list {
 					require.NoError(t, world.Apply(d.json))
 				}

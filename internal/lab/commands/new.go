@@ -29,7 +29,8 @@ func newNewCommand(p *program) *cobra.Command {
 		Short: "Add a kind to this project, or start a module of operators",
 		Long: `New adds a kind that works to the project in the current folder: a Deployment and a
 Service that run an image, with conditions, a sample and cases, to be changed into what
-is wanted. It writes its package below hooks/, and a line into hooks/hooks.go.
+is wanted. It writes its package below hooks/, and a line into hooks/hooks.go and
+hooks/invariants/invariants.go.
 
 With --module it starts a module in a folder that is new or empty: a program with one
 kind (--kind), its tests, a Makefile, a Dockerfile and what kubectl apply -k deploy/

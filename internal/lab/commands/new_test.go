@@ -26,7 +26,7 @@ func TestNewTellsWhatItWroteAndWhatToRun(t *testing.T) {
 	code, stdout, stderr = operetta(t, "", "new", "RedisCache", "--root", dir)
 	require.Equal(t, cli.ExitDone, code, stderr)
 	require.Contains(t, stdout, "created deploy/samples/rediscache.yaml\n")
-	require.Contains(t, stdout, "changed hooks/hooks.go\n\nNext:\n  cd "+dir+"\n  make generate\n  make golden\n")
+	require.Contains(t, stdout, "changed hooks/hooks.go\nchanged hooks/invariants/invariants.go\n\nNext:\n  cd "+dir+"\n  make generate\n  make golden\n")
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "Makefile")))
 	code, stdout, stderr = operetta(t, "", "new", "Redis", "--root", dir)

@@ -27,7 +27,7 @@ type pagePlayer struct{ *program }
 
 // playing is a scenario while it is played.
 type playing struct {
-	simulation
+	simulated
 
 	rounds     [][]document
 	faults     bool
@@ -50,9 +50,9 @@ func (p pagePlayer) begin(ctx context.Context, scenario page.Scenario, wrap func
 		call = wrap(call)
 	}
 	one := &playing{rounds: rounds, faults: len(scenario.Actions) > 0}
-	one.simulation = simulation{program: p.program, text: run.Printer{Out: &one.transcript}, validate: true, unknown: func(document, []string) {}}
+	one.simulated = simulated{program: p.program, text: run.Printer{Out: &one.transcript}, validate: true, unknown: func(document, []string) {}}
 	one.world = player.New(player.Options{
-		Controllers: p.Controllers(), Call: call, Apply: strategy, Actions: actions, Stop: ctx.Err,
+		Controllers: p.Controllers(), Simulation: p.simulation, Call: call, Apply: strategy, Actions: actions, Stop: ctx.Err,
 	})
 	return one, nil
 }

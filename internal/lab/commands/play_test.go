@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/lab/page"
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -56,7 +57,7 @@ func samplePlayer(t testing.TB) pagePlayer {
 		shared = p
 		return nil
 	}}, []string{"version"}, cli.Streams{Out: io.Discard, Err: os.Stderr})
-	return pagePlayer{&program{shared}}
+	return pagePlayer{&program{shared, invariants.All()}}
 }
 
 // TestTranscriptIsThatOfSimulate: what a link reproduces is what the command prints, to the byte.
@@ -301,7 +302,7 @@ func TestPlayServesUntilItIsInterrupted(t *testing.T) {
 	told, out := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- Run(ctx, "operetta", hooks.All(), []string{"play", "--port", "0", "../../../deploy/samples/podset.yaml"}, cli.Streams{Out: out, Err: os.Stderr})
+		code <- Run(ctx, "operetta", ours(), []string{"play", "--port", "0", "../../../deploy/samples/podset.yaml"}, cli.Streams{Out: out, Err: os.Stderr})
 	}()
 	line, err := bufio.NewReader(told).ReadString('\n')
 	require.NoError(t, err)

@@ -18,14 +18,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 )
 
 // TestMain lets the plugin call this test's program as operetta.
 func TestMain(m *testing.M) {
 	if os.Getenv("OPERETTA_TEST_IS_OPERETTA") != "" {
-		os.Exit(Run(context.Background(), "operetta", hooks.All(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(Run(context.Background(), "operetta", ours(), os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
 	os.Exit(m.Run())
 }

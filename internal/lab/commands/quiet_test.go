@@ -24,7 +24,7 @@ func TestARunThatIsNotQuietIsNotHeadedSo(t *testing.T) {
 		}),
 	}
 	var out, err bytes.Buffer
-	code := Run(t.Context(), "greeter", []metacontroller.Controller{restless}, []string{"simulate", "-"},
+	code := Run(t.Context(), "greeter", Operators{Controllers: []metacontroller.Controller{restless}}, []string{"simulate", "-"},
 		cli.Streams{In: strings.NewReader("apiVersion: example.com/v1\nkind: Greeting\nmetadata: {name: hi}\n"), Out: &out, Err: &err})
 	require.Equal(t, cli.ExitFailed, code)
 	require.Contains(t, out.String(), "= Greeting default/hi: Ready, but NOT quiet after ")

@@ -54,7 +54,7 @@ func greetings() metacontroller.Controller {
 // greet runs a command line of a program that has the toy operator only.
 func greet(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return runProgram(t, []metacontroller.Controller{greetings()}, stdin, args...)
+	return runProgram(t, Operators{Controllers: []metacontroller.Controller{greetings()}}, stdin, args...)
 }
 
 const (

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/cli"
-	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 const (
@@ -20,17 +20,20 @@ const (
 	rollup = "../../../testdata/modelbox/sync/finished-rollout-is-ready.in.yaml"
 )
 
+// ours are the operators of this repository.
+func ours() Operators { return Operators{Controllers: hooks.All(), Simulation: invariants.All()} }
+
 // operetta runs a command line and returns its exit code and output.
 func operetta(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	return runProgram(t, hooks.All(), stdin, args...)
+	return runProgram(t, ours(), stdin, args...)
 }
 
 // runProgram runs a command line of a program with these operators.
-func runProgram(t *testing.T, controllers []metacontroller.Controller, stdin string, args ...string) (code int, stdout, stderr string) {
+func runProgram(t *testing.T, operators Operators, stdin string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	code = Run(t.Context(), "operetta", controllers, args, cli.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errOut})
+	code = Run(t.Context(), "operetta", operators, args, cli.Streams{In: strings.NewReader(stdin), Out: &out, Err: &errOut})
 	return code, out.String(), errOut.String()
 }
 

@@ -103,6 +103,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 	}
 	world := player.New(player.Options{
 		Controllers: p.Controllers(),
+		Simulation:  p.simulation,
 		Call:        call,
 		Apply:       player.Strategy(flags.apply),
 		HookVersion: flags.hookVersion,
@@ -111,7 +112,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 
 		SkipValidation: !flags.validate,
 	})
-	played := &simulation{program: p, world: world, text: run.Printer{Out: p.Out}, validate: flags.validate, deleteAfter: flags.deleteAfter}
+	played := &simulated{program: p, world: world, text: run.Printer{Out: p.Out}, validate: flags.validate, deleteAfter: flags.deleteAfter}
 	played.unknown = func(d document, fields []string) { p.warn(d, "", fields) }
 	if err := p.printPlayed(played, rounds, flags); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (p *program) simulate(ctx context.Context, paths []string, flags *simulateF
 }
 
 // printPlayed plays documents and prints what happens.
-func (p *program) printPlayed(played *simulation, rounds [][]document, flags *simulateFlags) error {
+func (p *program) printPlayed(played *simulated, rounds [][]document, flags *simulateFlags) error {
 	if flags.output == "text" {
 		return played.playRounds(rounds)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
-// simulation is documents that are played in a world.
-type simulation struct {
+// simulated are documents that are played in a world.
+type simulated struct {
 	*program
 
 	world                 *player.World
@@ -23,7 +23,7 @@ type simulation struct {
 }
 
 // playRounds plays the documents round by round, and prints all steps.
-func (s *simulation) playRounds(rounds [][]document) error {
+func (s *simulated) playRounds(rounds [][]document) error {
 	defer s.text.Steps(s.world)
 	for i, round := range rounds {
 		for _, d := range round {
@@ -49,7 +49,7 @@ func (s *simulation) playRounds(rounds [][]document) error {
 }
 
 // apply applies a document, and tells of fields that the API server would drop.
-func (s *simulation) apply(d document) error {
+func (s *simulated) apply(d document) error {
 	if controller, err := s.controllerFor(d); err == nil && s.validate {
 		definition, content, err := definitionOf(d, controller)
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 )
 
@@ -111,7 +110,7 @@ func TestWhyWatches(t *testing.T) {
 			cancel()
 		}
 	})
-	code := Run(ctx, "operetta", hooks.All(), []string{"why", "modelbox/sentiment", "-f", path, "--watch"}, cli.Streams{In: strings.NewReader(""), Out: out, Err: out})
+	code := Run(ctx, "operetta", ours(), []string{"why", "modelbox/sentiment", "-f", path, "--watch"}, cli.Streams{In: strings.NewReader(""), Out: out, Err: out})
 	require.Equal(t, 0, code)
 	require.ErrorIs(t, ctx.Err(), context.Canceled)
 }

@@ -9,22 +9,35 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
+// Operators are those of a program.
+type Operators struct {
+	// Controllers are their declarations.
+	Controllers []metacontroller.Controller
+	// Simulation is what their authors tell of them besides.
+	Simulation simulation.Kinds
+}
+
 // program is what every command works with.
-type program struct{ *cli.Program }
+type program struct {
+	*cli.Program
+
+	simulation simulation.Kinds
+}
 
 // about is what the program's help says of them.
 const about = `render, simulate, play, explore, replay, diff, why and manifests need no cluster. new adds
 an operator to a project or starts one, and generate writes what deploy/ has of its operators.`
 
 // Run is [cli.Run] for a program that has these commands, too.
-func Run(ctx context.Context, name string, controllers []metacontroller.Controller, args []string, streams cli.Streams) int {
-	return cli.Run(ctx, name, controllers, cli.Commands{About: about, New: newCommands}, args, streams)
+func Run(ctx context.Context, name string, operators Operators, args []string, streams cli.Streams) int {
+	added := func(shared *cli.Program) []*cobra.Command { return newCommands(&program{shared, operators.Simulation}) }
+	return cli.Run(ctx, name, operators.Controllers, cli.Commands{About: about, New: added}, args, streams)
 }
 
-func newCommands(shared *cli.Program) []*cobra.Command {
-	p := &program{shared}
+func newCommands(p *program) []*cobra.Command {
 	return []*cobra.Command{
 		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newPlayCommand(p),
 		newDiffCommand(p), newWhyCommand(p), newReplayCommand(p),

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 	"github.com/operetta-dev/operetta/internal/lab/dump/dumptest"
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -26,7 +27,7 @@ var strategies = []player.Strategy{player.DynamicApply, player.ServerSideApply}
 func converged(t testing.TB, apply player.Strategy, paths ...string) *player.World {
 	t.Helper()
 	return dumptest.Converged(t, player.Options{
-		Controllers: hooks.All(), Call: player.Direct(hooks.All()...), Apply: apply, Memory: memory,
+		Controllers: hooks.All(), Simulation: invariants.All(), Call: player.Direct(hooks.All()...), Apply: apply, Memory: memory,
 	}, paths...)
 }
 

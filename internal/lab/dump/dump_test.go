@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 	"github.com/operetta-dev/operetta/internal/lab/dump/dumptest"
@@ -39,7 +40,7 @@ func converged(t *testing.T, apply player.Strategy, paths ...string) (*player.Wo
 		}
 		return direct(now, path, body)
 	}
-	world := dumptest.Converged(t, player.Options{Controllers: hooks.All(), Call: call, Apply: apply}, paths...)
+	world := dumptest.Converged(t, player.Options{Controllers: hooks.All(), Simulation: invariants.All(), Call: call, Apply: apply}, paths...)
 	require.True(t, world.Do(player.Action{Do: "restart"})) // Metacontroller asks for the rules of what is Ready
 	require.NoError(t, world.Play())
 	return world, last

@@ -9,14 +9,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // unlike is how a custom resource at rest is unlike a new one, with the declaration that would
 // allow it.
 type unlike struct {
 	text    string
-	allowed metacontroller.History
+	allowed simulation.History
 }
 
 // tell returns differences, and what to declare if they are right.
@@ -32,7 +32,7 @@ func tell(list []unlike) string {
 }
 
 // literal returns a History as an author writes it.
-func literal(h metacontroller.History) string {
+func literal(h simulation.History) string {
 	text := fmt.Sprintf("{Kind: %q", h.Kind)
 	for _, flag := range []struct {
 		name string
@@ -50,7 +50,7 @@ func literal(h metacontroller.History) string {
 
 // differences returns how children differ from those of a fresh world, except
 // for what may depend on the history.
-func (r *rest) differences(fresh *rest, history []metacontroller.History) (list []unlike) {
+func (r *rest) differences(fresh *rest, history []simulation.History) (list []unlike) {
 	matched := map[string]bool{}
 	for _, name := range sortedKeys(r.children, fresh.children) {
 		is, wanted, kind := r.children[name], fresh.children[name], kindOf(name)
@@ -61,21 +61,21 @@ func (r *rest) differences(fresh *rest, history []metacontroller.History) (list 
 			other := findEqual(is, fresh, h, matched)
 			matched[other] = true
 			if other == "" && !h.More {
-				list = append(list, unlike{name + " is none that a new one would have" + fields(is, fresh, h), metacontroller.History{Kind: kind, More: true}})
+				list = append(list, unlike{name + " is none that a new one would have" + fields(is, fresh, h), simulation.History{Kind: kind, More: true}})
 			}
 		case is == nil && !h.Fewer:
-			list = append(list, unlike{name + " is missing", metacontroller.History{Kind: kind, Fewer: true}})
+			list = append(list, unlike{name + " is missing", simulation.History{Kind: kind, Fewer: true}})
 		case wanted == nil && !h.More:
-			list = append(list, unlike{name + " is left over", metacontroller.History{Kind: kind, More: true}})
+			list = append(list, unlike{name + " is left over", simulation.History{Kind: kind, More: true}})
 		case is != nil && wanted != nil:
 			for _, d := range difference(is, wanted, h) {
-				list = append(list, unlike{name + " " + sides(d), metacontroller.History{Kind: kind, Fields: []string{d.Path}}})
+				list = append(list, unlike{name + " " + sides(d), simulation.History{Kind: kind, Fields: []string{d.Path}}})
 			}
 		}
 	}
 	for _, name := range sortedKeys(fresh.children) {
 		if h := historyOf(history, kindOf(name)); h.Names && !h.Fewer && !matched[name] {
-			list = append(list, unlike{"one like " + name + " is missing", metacontroller.History{Kind: kindOf(name), Fewer: true}})
+			list = append(list, unlike{"one like " + name + " is missing", simulation.History{Kind: kindOf(name), Fewer: true}})
 		}
 	}
 	return list
@@ -90,14 +90,14 @@ func sides(d kube.Difference) string {
 // isBeyond reports whether only a new custom resource has to wait for a name
 // that is taken: this one has children of other names, or has run to
 // completion.
-func (r *rest) isBeyond(fresh *rest, history []metacontroller.History, kind string) bool {
+func (r *rest) isBeyond(fresh *rest, history []simulation.History, kind string) bool {
 	hasOthers := func(name string) bool { return historyOf(history, kindOf(name)).Names }
 	return r.hasEnded() && len(fresh.taken) > 0 && (mayEnd(history, kind) || r.ready == "True" && slices.ContainsFunc(fresh.taken, hasOthers))
 }
 
 // findEqual returns the name of an equal child of a fresh world that is not
 // matched yet, or "".
-func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched map[string]bool) string {
+func findEqual(is map[string]any, fresh *rest, h simulation.History, matched map[string]bool) string {
 	for _, name := range sortedKeys(fresh.children) {
 		if !matched[name] && fresh.children[name]["kind"] == is["kind"] && len(difference(is, fresh.children[name], h)) == 0 {
 			return name
@@ -107,7 +107,7 @@ func findEqual(is map[string]any, fresh *rest, h metacontroller.History, matched
 }
 
 // fields returns the fields in which a child differs from the first of its kind.
-func fields(is map[string]any, fresh *rest, h metacontroller.History) string {
+func fields(is map[string]any, fresh *rest, h simulation.History) string {
 	for _, name := range sortedKeys(fresh.children) {
 		if fresh.children[name]["kind"] == is["kind"] {
 			var texts []string
@@ -124,7 +124,7 @@ func fields(is map[string]any, fresh *rest, h metacontroller.History) string {
 }
 
 // difference returns the fields in which two children differ.
-func difference(is, wanted map[string]any, h metacontroller.History) []kube.Difference {
+func difference(is, wanted map[string]any, h simulation.History) []kube.Difference {
 	list := kube.Comparison{}.Objects(&unstructured.Unstructured{Object: wanted}, &unstructured.Unstructured{Object: is})
 	return slices.DeleteFunc(list, func(d kube.Difference) bool {
 		return slices.ContainsFunc(h.Fields, func(field string) bool { return strings.HasPrefix(d.Path, field) })
@@ -132,8 +132,8 @@ func difference(is, wanted map[string]any, h metacontroller.History) []kube.Diff
 }
 
 // historyOf joins the History entries of a kind.
-func historyOf(list []metacontroller.History, kind string) metacontroller.History {
-	joined := metacontroller.History{Kind: kind}
+func historyOf(list []simulation.History, kind string) simulation.History {
+	joined := simulation.History{Kind: kind}
 	for _, h := range list {
 		if h.Kind == kind {
 			joined.Names = joined.Names || h.Names

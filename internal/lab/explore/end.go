@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // settle ends all faults, lets the world come to rest and checks the result.
@@ -49,13 +49,13 @@ func (r *Run) checkEnd(outcome player.Outcome) {
 		r.violated(lawAccepted, name+" fails: "+outcome.Failure)
 		return
 	}
-	history := r.scenario.controllerOf(outcome.Parent).Invariants.HistoryOf(outcome.Parent)
+	history := r.scenario.historyOf(outcome.Parent)
 	fresh, is := r.scenario.freshRest(r.World, outcome.Parent), r.scenario.restOf(r.World, outcome.Parent)
 	if fresh == nil || is.isBeyond(fresh, history, outcome.Parent.GetKind()) {
 		return
 	}
 	if is.ready != fresh.ready || is.stalled != fresh.stalled {
-		mayDiffer := slices.ContainsFunc(history, func(h metacontroller.History) bool {
+		mayDiffer := slices.ContainsFunc(history, func(h simulation.History) bool {
 			return h.Kind == outcome.Parent.GetKind() && (h.If != nil || is.hasEnded())
 		})
 		if mayDiffer && fresh.ready != "True" {
@@ -64,7 +64,7 @@ func (r *Run) checkEnd(outcome player.Outcome) {
 		if !mayDiffer {
 			r.violated(lawSame, tell([]unlike{{
 				fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)", name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words),
-				metacontroller.History{Kind: outcome.Parent.GetKind()},
+				simulation.History{Kind: outcome.Parent.GetKind()},
 			}}))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 func childOf(kind string, spec map[string]any) map[string]any {
@@ -21,7 +22,7 @@ func TestDifferencesNameTheRemedy(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		is, fresh     map[string]map[string]any
-		history       []metacontroller.History
+		history       []simulation.History
 		text, allowed string
 	}{
 		{
@@ -50,7 +51,7 @@ func TestDifferencesNameTheRemedy(t *testing.T) {
 			name:    "a child of any name differs",
 			is:      map[string]map[string]any{"Pod/a": childOf("Pod", map[string]any{"x": "1"})},
 			fresh:   map[string]map[string]any{"Pod/b": childOf("Pod", map[string]any{"x": "2"})},
-			history: []metacontroller.History{{Kind: "Pod", Names: true}},
+			history: []simulation.History{{Kind: "Pod", Names: true}},
 			text:    "Pod/a is none that a new one would have (it has spec.x 1, and a new one would have 2), one like Pod/b is missing",
 			allowed: `{Kind: "Pod", More: true, Reason: "..."}, {Kind: "Pod", Fewer: true, Reason: "..."}`,
 		},
@@ -64,14 +65,12 @@ func TestDifferencesNameTheRemedy(t *testing.T) {
 
 // TestInvariantsAreNamed: the law is that of the kind.
 func TestInvariantsAreNamed(t *testing.T) {
-	toy := metacontroller.Controller{
-		Parent: metacontroller.Resource{APIVersion: "toys.example.com/v1", Kind: "Toy", Plural: "toys"},
-		Invariants: metacontroller.Invariants{Watch: func() func(metacontroller.Write) string {
-			return func(metacontroller.Write) string { return "it has been written" }
-		}},
-	}
+	toy := metacontroller.Controller{Parent: metacontroller.Resource{APIVersion: "toys.example.com/v1", Kind: "Toy", Plural: "toys"}}
 	s := &Scenario{
 		Controllers: []metacontroller.Controller{toy}, Apply: player.DynamicApply,
+		Simulation: simulation.Kinds{"toy": {Invariants: simulation.Invariants{Watch: func() func(simulation.Write) string {
+			return func(simulation.Write) string { return "it has been written" }
+		}}}},
 		Objects: [][]byte{[]byte(`{"apiVersion":"toys.example.com/v1","kind":"Toy","metadata":{"name":"t"}}`)},
 		Call:    func(time.Time, string, []byte) (int, []byte, error) { return 200, []byte(`{"status":{}}`), nil },
 	}

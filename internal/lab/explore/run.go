@@ -94,7 +94,7 @@ const (
 // watch registers the checks.
 func (r *Run) watch() {
 	for _, controller := range r.scenario.Controllers {
-		if watch := controller.Invariants.Watch; watch != nil {
+		if watch := r.scenario.Simulation[controller.Name()].Watch; watch != nil {
 			r.keep(controller.Parent.Kind, watch())
 		}
 	}
@@ -175,7 +175,7 @@ func (r *Run) checkReady() {
 			kube.ConditionOf(parent, operator.ConditionReady).Status != "True" {
 			continue
 		}
-		history := r.scenario.controllerOf(parent).Invariants.HistoryOf(parent)
+		history := r.scenario.historyOf(parent)
 		if list := unfinished(r.World.Owned(parent)); len(list) > 0 {
 			r.violated(lawReady, kube.RefOf(parent).String()+" is Ready, and "+strings.Join(list, ", "))
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // Scenario is the start of all schedules.
@@ -28,6 +29,8 @@ type Scenario struct {
 	Name string
 	// Controllers are the operators.
 	Controllers []metacontroller.Controller
+	// Simulation is what their authors tell of them: their invariants.
+	Simulation simulation.Kinds
 	// Objects are applied first, in JSON: a custom resource and the objects
 	// that it works with.
 	Objects [][]byte
@@ -62,7 +65,7 @@ func (s *Scenario) newWorld(late bool) *player.World {
 		s.call = remember(call)
 	}
 	return player.New(player.Options{
-		Controllers: s.Controllers, Call: s.call, Apply: s.Apply,
+		Controllers: s.Controllers, Simulation: s.Simulation, Call: s.call, Apply: s.Apply,
 		MaxSteps: settleSteps, Late: late, Memory: s.memory,
 	})
 }
@@ -75,6 +78,11 @@ func (s *Scenario) controllerOf(parent kube.Object) *metacontroller.Controller {
 		}
 	}
 	return nil
+}
+
+// historyOf returns what may depend on the history of a custom resource.
+func (s *Scenario) historyOf(parent kube.Object) []simulation.History {
+	return s.Simulation[s.controllerOf(parent).Name()].HistoryOf(parent)
 }
 
 // declaredOf returns how the operator of a custom resource declares the kind of a

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // TestAProgramWritesToTheCluster plays a Job whose Pods add an ephemeral container
@@ -22,7 +23,7 @@ func TestAProgramWritesToTheCluster(t *testing.T) {
 		}})
 	}
 	y.sync = func(request) any { return answer(true, run("works"), run("fails")) }
-	y.SimulatedWorkload = func(cluster metacontroller.Cluster, pod *corev1.Pod) error {
+	workload := func(cluster simulation.Cluster, pod *corev1.Pod) error {
 		switch pod.Spec.Containers[0].Image {
 		case "works":
 			return cluster.AddEphemeralContainer("default", "web", corev1.EphemeralContainer{
@@ -33,7 +34,7 @@ func TestAProgramWritesToTheCluster(t *testing.T) {
 		}
 		return nil
 	}
-	w := New(Options{Controllers: []metacontroller.Controller{y.Controller}, Call: y.call})
+	w := New(Options{Controllers: []metacontroller.Controller{y.Controller}, Simulation: simulation.Kinds{y.Name(): {Workload: workload}}, Call: y.call})
 	apply(t, w, `{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: main, image: "x:1"}]}}`)
 	require.NoError(t, w.Play())
 	apply(t, w, toyText+"spec: {}}")

@@ -18,6 +18,7 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/write/manifests"
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
 // DefaultMaxSteps is how many steps [World.Play] plays before it gives up.
@@ -27,6 +28,8 @@ const DefaultMaxSteps = 200
 type Options struct {
 	// Controllers are the operators, whose parents are played.
 	Controllers []metacontroller.Controller
+	// Simulation is what their authors tell of them.
+	Simulation simulation.Kinds
 	// Installation names their CompositeControllers. The default is that of Operetta.
 	Installation manifests.Installation
 	// Call calls their hooks.
@@ -242,10 +245,11 @@ func (w *World) describe(ref kube.Ref) string { return fmt.Sprintf("%s %s", ref.
 
 func (w *World) runProgram(pod *corev1.Pod) error {
 	for _, controller := range w.options.Controllers {
-		if controller.SimulatedWorkload == nil {
+		workload := w.options.Simulation[controller.Name()].Workload
+		if workload == nil {
 			continue
 		}
-		if err := controller.SimulatedWorkload(cluster{w.server}, pod); err != nil {
+		if err := workload(cluster{w.server}, pod); err != nil {
 			return err
 		}
 	}

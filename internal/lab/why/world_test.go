@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/hooks"
+	"github.com/operetta-dev/operetta/hooks/invariants"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -61,7 +62,7 @@ func (s *scene) start(actions ...player.Action) {
 		}
 		return status, answer, err
 	}
-	s.World = player.New(player.Options{Controllers: hooks.All(), Call: call, Actions: actions})
+	s.World = player.New(player.Options{Controllers: hooks.All(), Simulation: invariants.All(), Call: call, Actions: actions})
 }
 
 // apply applies the sample.

@@ -37,7 +37,7 @@ var files = []file{
 	{"hooks/NAME/observe.go", "kind/observe.go.tmpl"},
 	{"hooks/NAME/children.go", "kind/children.go.tmpl"},
 	{"hooks/NAME/status.go", "kind/status.go.tmpl"},
-	{"hooks/NAME/invariants.go", "kind/invariants.go.tmpl"},
+	{"hooks/NAME/invariants/invariants.go", "kind/invariants.go.tmpl"},
 	{"deploy/samples/NAME.yaml", "kind/sample.yaml.tmpl"},
 	{"testdata/NAME/sync/available-replicas-are-ready.in.yaml", "kind/sync.yaml.tmpl"},
 	{"testdata/NAME/customize/selects-the-service-by-name.in.yaml", "kind/customize.yaml.tmpl"},
@@ -56,7 +56,7 @@ type data struct {
 }
 
 // NewKind returns the files that add a kind to a project: its package, a
-// sample, cases, and a line in hooks/hooks.go. The error says what to write
+// sample, cases, and its lines in the lists of operators. The error says what to write
 // instead.
 func NewKind(root string, kind Kind) (Plan, error) {
 	p := newPlan(root)
@@ -67,10 +67,20 @@ func NewKind(root string, kind Kind) (Plan, error) {
 	if err := kind.complete(project); err != nil {
 		return p, err
 	}
-	if p.changed[listPath], err = project.list.with(project.module, kind.name()); err != nil {
+	if err := project.listIn(p.changed, kind); err != nil {
 		return p, err
 	}
 	return p, p.addKind(kind, project)
+}
+
+// listIn adds a kind to the lists of the project.
+func (p project) listIn(files map[string][]byte, kind Kind) (err error) {
+	for i, l := range lists {
+		if files[l.path], err = l.with(p.lists[i], p.module, kind.name()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addKind adds the files of a kind.
@@ -107,7 +117,7 @@ var (
 // occupied are names in lower case that a kind's package cannot have, because
 // it imports another of that name, the go command ignores its folder, no import can have it,
 // it has a file of that name, or it declares that name.
-var occupied = strings.Fields("deploy hooks init internal main metacontroller operator testdata vendor types sync observe children status invariants controller spec")
+var occupied = strings.Fields("deploy hooks init internal main metacontroller operator simulation testdata vendor types sync observe children status invariants controller spec")
 
 // complete checks the names of the kind, and fills in missing ones.
 func (k *Kind) complete(project project) error {

@@ -27,13 +27,33 @@ func TestOperatorIsAddedInItsPlace(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := list(head+test.before).with("example.com/a", "mango")
+			got, err := lists[0].with([]byte(head+test.before), "example.com/a", "mango")
 			require.NoError(t, err)
 			require.Equal(t, head+test.after, string(got))
 		})
 	}
 	for _, without := range []string{"", "func All() []mc.C { return nil }\n", "func All() []mc.C { return []mc.C{kiwi.Controller()} }\n", "func All() (all []mc.C) { all = append(all, x); return all }\n"} {
-		_, err := list(head+without).with("example.com/a", "mango")
+		_, err := lists[0].with([]byte(head+without), "example.com/a", "mango")
 		require.ErrorContains(t, err, "has no function All that returns a literal")
+	}
+}
+
+func TestInvariantsAreAddedInTheirPlace(t *testing.T) {
+	const head = "// Package invariants lists them.\npackage invariants\n\n"
+	for name, test := range map[string]struct{ before, after string }{
+		"between": {
+			"import (\n\tkiwi \"example.com/a/hooks/kiwi/invariants\"\n\tpear \"example.com/a/hooks/pear/invariants\"\n\n\t\"other.com/simulation\"\n)\n\nfunc All() simulation.Kinds {\n\treturn simulation.Kinds{\n\t\t\"kiwi\": {Invariants: kiwi.Invariants(), Workload: kiwi.Workload},\n\t\t\"pear\": {Invariants: pear.Invariants()},\n\t}\n}\n",
+			"import (\n\tkiwi \"example.com/a/hooks/kiwi/invariants\"\n\tmango \"example.com/a/hooks/mango/invariants\"\n\tpear \"example.com/a/hooks/pear/invariants\"\n\n\t\"other.com/simulation\"\n)\n\nfunc All() simulation.Kinds {\n\treturn simulation.Kinds{\n\t\t\"kiwi\":  {Invariants: kiwi.Invariants(), Workload: kiwi.Workload},\n\t\t\"mango\": {Invariants: mango.Invariants()},\n\t\t\"pear\":  {Invariants: pear.Invariants()},\n\t}\n}\n",
+		},
+		"none yet": {
+			"import (\n\t\"other.com/simulation\"\n)\n\nfunc All() simulation.Kinds {\n\treturn simulation.Kinds{}\n}\n",
+			"import (\n\tmango \"example.com/a/hooks/mango/invariants\"\n\n\t\"other.com/simulation\"\n)\n\nfunc All() simulation.Kinds {\n\treturn simulation.Kinds{\n\t\t\"mango\": {Invariants: mango.Invariants()},\n\t}\n}\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := lists[1].with([]byte(head+test.before), "example.com/a", "mango")
+			require.NoError(t, err)
+			require.Equal(t, head+test.after, string(got))
+		})
 	}
 }

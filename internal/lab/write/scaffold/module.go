@@ -44,6 +44,7 @@ var moduleFiles = []file{
 	{"go.mod", "module/go.mod.tmpl"},
 	{"hooks/hooks.go", "module/hooks.go.tmpl"},
 	{"hooks/hooks_test.go", "module/hooks_test.go.tmpl"},
+	{"hooks/invariants/invariants.go", "module/invariants.go.tmpl"},
 	{"main.go", "module/main.go.tmpl"},
 }
 
@@ -101,15 +102,16 @@ const longestProgram = 40
 
 // addFirstKind adds a kind to the files of a module that are not written yet.
 func (p Plan) addFirstKind(module Module, kind Kind) error {
-	project := project{root: p.root, module: module.Path, category: path.Base(module.Path), list: p.created[listPath], group: groupOf(module.Path)}
+	project := project{root: p.root, module: module.Path, category: path.Base(module.Path), group: groupOf(module.Path)}
 	if err := kind.complete(project); err != nil {
 		return err
 	}
-	text, err := project.list.with(project.module, kind.name())
-	if err != nil {
+	for _, l := range lists {
+		project.lists = append(project.lists, p.created[l.path])
+	}
+	if err := project.listIn(p.created, kind); err != nil {
 		return err
 	}
-	p.created[listPath] = text
 	return p.addKind(kind, project)
 }
 

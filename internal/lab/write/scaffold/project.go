@@ -16,7 +16,7 @@ import (
 type project struct {
 	root     string
 	module   string   // its module path
-	list     list     // hooks/hooks.go
+	lists    [][]byte // the texts of lists
 	kinds    []string // in lower case
 	group    string   // of all kinds, if they have the same
 	category string   // the category of all kinds
@@ -47,15 +47,19 @@ func readProject(root string) (project, error) {
 	}
 	p.module = string(found[1])
 	p.category = path.Base(p.module)
-	if p.list, err = readList(root); err != nil {
-		return p, err
+	for _, l := range lists {
+		text, err := l.read(root)
+		if err != nil {
+			return p, err
+		}
+		p.lists = append(p.lists, text)
 	}
 	entries, err := os.ReadDir(filepath.Join(root, "hooks"))
 	if err != nil {
 		return p, fmt.Errorf("reading the project: %w", err)
 	}
 	for _, entry := range entries {
-		if entry.IsDir() && entry.Name() != "testdata" {
+		if entry.IsDir() && entry.Name() != "testdata" && entry.Name() != "invariants" {
 			p.kinds = append(p.kinds, entry.Name())
 		}
 	}

@@ -115,8 +115,9 @@ func TestWhatIsNoProjectIsRefused(t *testing.T) {
 		says  string
 	}{
 		"no module":        {func(root string) error { return os.Remove(filepath.Join(root, "go.mod")) }, "has no go.mod: run this in the root of a project, or start one with --module"},
-		"no list":          {func(root string) error { return os.Remove(filepath.Join(root, listPath)) }, "has no hooks/hooks.go with a function All"},
-		"list from others": {func(root string) error { return replace(root, listPath, "func All()", "func Most()") }, "has no function All that returns a literal"},
+		"no list":          {func(root string) error { return os.Remove(filepath.Join(root, lists[0].path)) }, "has no hooks/hooks.go with a function All"},
+		"no invariants":    {func(root string) error { return os.Remove(filepath.Join(root, lists[1].path)) }, "has no hooks/invariants/invariants.go with a function All"},
+		"list from others": {func(root string) error { return replace(root, lists[0].path, "func All()", "func Most()") }, "has no function All that returns a literal"},
 		"a file there": {func(root string) error {
 			return os.WriteFile(filepath.Join(root, "deploy/samples/redis.yaml"), []byte("mine"), 0o600)
 		}, "deploy/samples/redis.yaml: there already"},
@@ -150,7 +151,8 @@ func TestKindIsLikeTheOthersOfTheProject(t *testing.T) {
 	require.NoError(t, err)
 	done, err := plan.Write()
 	require.NoError(t, err)
-	require.Contains(t, done, "changed "+listPath)
+	require.Contains(t, done, "changed "+lists[0].path)
+	require.Contains(t, done, "changed "+lists[1].path)
 	require.Contains(t, done, "created docs/webalert.md", "WebApp has a page")
 	require.NotContains(t, done, "created hooks/testdata/explore/webalert.yaml", "WebApp has none")
 	types := contents(t, root)["hooks/webalert/types.go"]

@@ -1,4 +1,6 @@
-package podset
+// Package invariants is what a PodSet keeps to whatever is late or lost. Exploration checks it, and no
+// image has it.
+package invariants
 
 import (
 	"fmt"
@@ -9,15 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/hooks/podset"
 	"github.com/operetta-dev/operetta/operator"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are the invariants of a PodSet under late caches and lost writes.
-func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
-		History: []metacontroller.History{{
+// Invariants are the invariants of a PodSet under late caches and lost writes.
+func Invariants() simulation.Invariants {
+	return simulation.Invariants{
+		History: []simulation.History{{
 			Kind: "Pod", Names: true, Fields: []string{"metadata", "spec.hostname"},
 			Reason: "a Pod that replaces another has another number",
 		}, {
@@ -33,7 +37,7 @@ func invariants() metacontroller.Invariants {
 // keepsOlder reports whether Pods of an older template may stay: as the spec says, or because
 // those of the newest never become ready.
 func keepsOlder(set *unstructured.Unstructured) bool {
-	var s PodSet
+	var s podset.PodSet
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, &s) != nil {
 		return false
 	}
@@ -46,13 +50,13 @@ func keepsOlder(set *unstructured.Unstructured) bool {
 // Pods that Metacontroller has been told to delete do not count: the API server may have refused
 // it. One more is allowed for each Pod that is in neither Metacontroller's cache nor the status in
 // the request: that status was lost, or is stale.
-func watch() func(metacontroller.Write) string {
+func watch() func(simulation.Write) string {
 	largest := map[types.UID]int{}
-	return func(w metacontroller.Write) string {
+	return func(w simulation.Write) string {
 		if w.Is("PodSet") && w.After != nil {
-			var set PodSet
+			var set podset.PodSet
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(w.After.Object, &set); err == nil && set.Spec.Size != nil {
-				largest[w.After.GetUID()] = max(largest[w.After.GetUID()], int(*set.Spec.Size)+rollOf(&set).maxSurge)
+				largest[w.After.GetUID()] = max(largest[w.After.GetUID()], int(*set.Spec.Size)+surge(set.Spec))
 			}
 		}
 		if !w.Is("Pod") || w.Before != nil || w.By != "the hook" {
@@ -81,20 +85,29 @@ func watch() func(metacontroller.Write) string {
 	}
 }
 
+// surge returns how many Pods a change of the template may add.
+func surge(spec podset.Spec) int {
+	if spec.MaxSurge == nil {
+		return 0
+	}
+	pods, _ := intstr.GetScaledValueFromIntOrPercent(spec.MaxSurge, int(*spec.Size), true) // the CRD admits no other text
+	return pods
+}
+
 // isToGo reports whether a Pod is in Metacontroller's cache and no longer in
 // the hook's answer, so that it is deleted.
-func isToGo(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
+func isToGo(w simulation.Write, pod, set *unstructured.Unstructured) bool {
 	heard := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName())
 	return heard != nil && heard.GetUID() == pod.GetUID() && set != nil && !w.IsDesired(set, pod)
 }
 
 // isKnown reports whether a Pod is in the request, as a child or in the status.
-func isKnown(w metacontroller.Write, pod, set *unstructured.Unstructured) bool {
+func isKnown(w simulation.Write, pod, set *unstructured.Unstructured) bool {
 	heard := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName())
 	if heard != nil && heard.GetUID() == pod.GetUID() {
 		return set != nil && heard.GetLabels()["controller-uid"] == string(set.GetUID())
 	}
-	var known PodSet
+	var known podset.PodSet
 	if set == nil || heard != nil || // the status may mean an earlier Pod of that name
 		runtime.DefaultUnstructuredConverter.FromUnstructured(set.Object, &known) != nil {
 		return false

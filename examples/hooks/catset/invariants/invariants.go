@@ -1,28 +1,32 @@
-package catset
+// Package invariants is what a CatSet keeps to whatever is late or lost. Exploration checks it, and no
+// image has it.
+package invariants
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are what a CatSet keeps to whatever is late or lost.
-func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
-		History: []metacontroller.History{
+// Invariants are what a CatSet keeps to whatever is late or lost.
+func Invariants() simulation.Invariants {
+	return simulation.Invariants{
+		History: []simulation.History{
 			{Kind: "Pod", Again: true, Reason: "a Pod that is replaced keeps its name"},
 			{Kind: "PersistentVolumeClaim", More: true, Fields: []string{"metadata", "spec"}, Reason: "a claim stays as it was made, and when its Pod goes"},
 		},
-		Watch: func() func(metacontroller.Write) string { return check },
+		Watch: func() func(simulation.Write) string { return check },
 	}
 }
 
 // check holds CatSets to their order, and to keeping their claims.
-func check(w metacontroller.Write) string {
+func check(w simulation.Write) string {
 	owner := metav1.GetControllerOf(w.Object())
 	if w.By != "the hook" || owner == nil || owner.Kind != "CatSet" {
 		return ""
@@ -40,7 +44,7 @@ func check(w metacontroller.Write) string {
 }
 
 // stays reports whether a CatSet is there, and not being deleted.
-func stays(w metacontroller.Write, owner *metav1.OwnerReference) bool {
+func stays(w simulation.Write, owner *metav1.OwnerReference) bool {
 	return slices.ContainsFunc(w.List(owner.APIVersion, owner.Kind), func(set *unstructured.Unstructured) bool {
 		return set.GetUID() == owner.UID && set.GetDeletionTimestamp() == nil
 	})
@@ -48,7 +52,7 @@ func stays(w metacontroller.Write, owner *metav1.OwnerReference) bool {
 
 // deletedOutOfOrder: what is scaled down or torn down goes from the end. As Metacontroller has
 // it, no Pod is being deleted, and none is after one of more replicas than are wanted.
-func deletedOutOfOrder(w metacontroller.Write, owner *metav1.OwnerReference) string {
+func deletedOutOfOrder(w simulation.Write, owner *metav1.OwnerReference) string {
 	set := w.Cached(owner.APIVersion, owner.Kind, w.Object().GetNamespace(), owner.Name)
 	replicas, _, _ := unstructured.NestedInt64(set.Object, "spec", "replicas")
 	if set.GetDeletionTimestamp() != nil {
@@ -69,4 +73,13 @@ func deletedOutOfOrder(w metacontroller.Write, owner *metav1.OwnerReference) str
 		}
 	}
 	return ""
+}
+
+// ordinalOf returns the number at the end of a name, or -1.
+func ordinalOf(name string) int {
+	ordinal, err := strconv.Atoi(name[strings.LastIndex(name, "-")+1:])
+	if err != nil {
+		return -1
+	}
+	return ordinal
 }

@@ -1,4 +1,6 @@
-package podbuggertool
+// Package invariants is what a PodBuggerTool keeps to whatever is late or lost, and what its Jobs do in
+// a simulation. Exploration checks it, and no image has it.
+package invariants
 
 import (
 	"fmt"
@@ -8,13 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are the invariants of a PodBuggerTool under late caches and lost
+// Invariants are the invariants of a PodBuggerTool under late caches and lost
 // writes.
-func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
-		History: []metacontroller.History{
+func Invariants() simulation.Invariants {
+	return simulation.Invariants{
+		History: []simulation.History{
 			{Kind: "PodBuggerTool", Reason: "a Pod whose Job has failed is not tried again"},
 			{Kind: "Job", Names: true, More: true, Fewer: true, Reason: "a Job goes when its Pod has the container, and one that has failed stays"},
 		},
@@ -24,8 +27,8 @@ func invariants() metacontroller.Invariants {
 
 // watch checks that a Pod gets one container of a tool, and that Role and
 // RoleBinding are only created for the tool's own ServiceAccount.
-func watch() func(metacontroller.Write) string {
-	return func(w metacontroller.Write) string {
+func watch() func(simulation.Write) string {
+	return func(w simulation.Write) string {
 		if w.After == nil {
 			return ""
 		}
@@ -50,7 +53,7 @@ func watch() func(metacontroller.Write) string {
 
 // watchAccess returns an error text for a Role or RoleBinding that is written for a ServiceAccount
 // that is not in Metacontroller's cache as the same tool's, or as one that it adopts in this sync.
-func watchAccess(w metacontroller.Write) string {
+func watchAccess(w simulation.Write) string {
 	owner := metav1.GetControllerOfNoCopy(w.After)
 	if owner == nil || owner.Kind != "PodBuggerTool" || isAdoption(w) {
 		return ""
@@ -67,7 +70,7 @@ func watchAccess(w metacontroller.Write) string {
 
 // isAdoption reports whether Metacontroller adds an owner to an object and grants nothing,
 // which it does before it asks the hook.
-func isAdoption(w metacontroller.Write) bool {
+func isAdoption(w simulation.Write) bool {
 	grants := func(object *unstructured.Unstructured) []any {
 		return []any{object.Object["rules"], object.Object["subjects"], object.Object["roleRef"]}
 	}

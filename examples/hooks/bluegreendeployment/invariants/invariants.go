@@ -1,4 +1,6 @@
-package bluegreendeployment
+// Package invariants is what a BlueGreenDeployment keeps to whatever is late or lost. Exploration checks it, and no
+// image has it.
+package invariants
 
 import (
 	"fmt"
@@ -6,23 +8,23 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are what a BlueGreenDeployment keeps to whatever is late or lost.
-func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
-		History: []metacontroller.History{
+// Invariants are what a BlueGreenDeployment keeps to whatever is late or lost.
+func Invariants() simulation.Invariants {
+	return simulation.Invariants{
+		History: []simulation.History{
 			{Kind: "Service", Fields: []string{"spec.selector.color"}, Reason: "which color is active depends on how often there was a rollout"},
 			{Kind: "ReplicaSet", Fields: []string{"spec", "metadata"}, Reason: "so it does which has the Pods, and the inactive one keeps its template"},
 		},
-		Watch: func() func(metacontroller.Write) string { return activeScaledDown },
+		Watch: func() func(simulation.Write) string { return activeScaledDown },
 	}
 }
 
 // activeScaledDown: the hook takes no Pods from the color that the Service selects, unless none
 // are wanted. What belonged to a former custom resource of the name is taken over as it comes.
-func activeScaledDown(w metacontroller.Write) string {
+func activeScaledDown(w simulation.Write) string {
 	if !w.Is("ReplicaSet") || w.By != "the hook" || w.Before == nil || replicasOf(w.Before) == 0 || replicasOf(w.After) > 0 {
 		return ""
 	}
@@ -43,7 +45,7 @@ func activeScaledDown(w metacontroller.Write) string {
 
 // wantsNone reports whether a BlueGreenDeployment is to have no Pods, as it is or as
 // Metacontroller has heard of it.
-func wantsNone(w metacontroller.Write, deployment *unstructured.Unstructured) bool {
+func wantsNone(w simulation.Write, deployment *unstructured.Unstructured) bool {
 	heard := w.Cached(deployment.GetAPIVersion(), deployment.GetKind(), deployment.GetNamespace(), deployment.GetName())
 	return wanted(deployment) == 0 || heard != nil && wanted(heard) == 0
 }

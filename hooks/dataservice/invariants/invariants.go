@@ -1,4 +1,6 @@
-package dataservice
+// Package invariants is what a DataService keeps to whatever is late or lost. Exploration checks it, and no
+// image has it.
+package invariants
 
 import (
 	"fmt"
@@ -6,28 +8,27 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are the invariants of a DataService under late caches and lost
+// Invariants are the invariants of a DataService under late caches and lost
 // writes.
-func invariants() metacontroller.Invariants {
-	all := metacontroller.Invariants{
-		History: []metacontroller.History{
+func Invariants() simulation.Invariants {
+	all := simulation.Invariants{
+		History: []simulation.History{
 			{Kind: "Deployment", Fields: []string{"spec.replicas"}, Reason: "where the spec has no number of replicas any more, the one it had stays"},
 			{Kind: "StatefulSet", Fields: []string{"spec.replicas", "spec.volumeClaimTemplates"}, Reason: "the number stays, and claims cannot be changed"},
-			{Kind: "DataService", If: isStalledFor(reasonImmutable), Reason: "a new one would have the storage that it requests"},
+			{Kind: "DataService", If: isStalledFor("ImmutableStorage"), Reason: "a new one would have the storage that it requests"},
 		},
-		Watch: func() func(metacontroller.Write) string {
-			k := &keeper{ready: map[string]bool{}, started: map[string]bool{}, rows: DefaultPolicy().table()}
-			return k.watch
+		Watch: func() func(simulation.Write) string {
+			return (&keeper{ready: map[string]bool{}, started: map[string]bool{}}).watch
 		},
 	}
 	for _, kind := range append([]string{"Service", "ConfigMap"}, workloadKinds...) {
 		all.History = append(all.History,
-			metacontroller.History{Kind: kind, More: true, If: isStalledFor(reasonInvalid, reasonUnknownName, reasonTooLarge), Reason: "what was started stays where one before it cannot be applied"},
-			metacontroller.History{Kind: kind, More: true, Fewer: true, Fields: []string{"spec", "data"}, If: isStalledFor(reasonImmutable), Reason: "what has other storage stays as it is, and so does what is updated after it"},
+			simulation.History{Kind: kind, More: true, If: isStalledFor("InvalidField", "UnknownName", "TooLarge"), Reason: "what was started stays where one before it cannot be applied"},
+			simulation.History{Kind: kind, More: true, Fewer: true, Fields: []string{"spec", "data"}, If: isStalledFor("ImmutableStorage"), Reason: "what has other storage stays as it is, and so does what is updated after it"},
 		)
 	}
 	return all
@@ -47,16 +48,32 @@ func isStalledFor(reasons ...string) func(parent *unstructured.Unstructured) boo
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
+// componentLabel of a workload and its Pods is the name of their component in the spec.
+const componentLabel = "d3os-product.com.d3os/component"
+
+// middleware are what all services and gateways wait for.
+var middleware = []string{"mysql", "uuc", "eureka"}
+
+// waitsFor are the components, each with those that it waits for if they are in the spec, as
+// docs/dataservice.md has them: not the hook's own table, which may be wrong.
+var waitsFor = map[string][]string{
+	"mysql": nil, "uuc": nil, "eureka": {"mysql", "uuc"},
+	"api-manager": middleware, "auth": middleware, "ds-adapter": middleware,
+	"es-adapter": middleware, "trd-adapter": middleware, "proxy": middleware,
+	"gateway-master": slices.Concat(middleware, []string{"ds-adapter", "es-adapter", "trd-adapter", "proxy"}),
+	"gateway-web":    slices.Concat(middleware, []string{"api-manager", "auth", "ds-adapter", "es-adapter", "trd-adapter", "proxy"}),
+	"web":            {"gateway-master", "gateway-web"},
+}
+
 // keeper checks the order of the components, that there is one database behind
 // a Service, and that no volume is lost.
 type keeper struct {
-	rows    []component
 	ready   map[string]bool // components that have ever been ready, by owner
 	started map[string]bool // those of which there was ever a workload
 	mayGo   bool            // whether a workload went that the DataService in the cache let take its volumes along
 }
 
-func (k *keeper) watch(w metacontroller.Write) string {
+func (k *keeper) watch(w simulation.Write) string {
 	switch w.Object().GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return k.workload(w)
@@ -73,11 +90,11 @@ func (k *keeper) watch(w metacontroller.Write) string {
 
 // workload checks the order. A component that was ready may have failed since:
 // a gate holds back the first creation only.
-func (k *keeper) workload(w metacontroller.Write) string {
+func (k *keeper) workload(w simulation.Write) string {
 	object := w.Object()
 	name, owner := object.GetLabels()[componentLabel], ownerOf(object)
-	i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == name })
-	if owner == "" || i < 0 {
+	after, isComponent := waitsFor[name]
+	if owner == "" || !isComponent {
 		return ""
 	}
 	parent := parentOf(w, owner)
@@ -90,7 +107,7 @@ func (k *keeper) workload(w metacontroller.Write) string {
 		if heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
 			parent = heard // the spec that it was made for
 		}
-		for _, before := range k.rows[i].after {
+		for _, before := range after {
 			if isWanted(parent, before) && !k.ready[owner+before] {
 				broken = fmt.Sprintf("%s begins before %s is ready", name, before)
 			}
@@ -113,7 +130,7 @@ func (k *keeper) workload(w metacontroller.Write) string {
 }
 
 // heard returns the DataService in Metacontroller's cache, or nil.
-func (k *keeper) heard(w metacontroller.Write, parent *unstructured.Unstructured) *unstructured.Unstructured {
+func (k *keeper) heard(w simulation.Write, parent *unstructured.Unstructured) *unstructured.Unstructured {
 	if parent == nil {
 		return nil
 	}
@@ -130,14 +147,13 @@ func isNamed(parent *unstructured.Unstructured, name string) bool {
 // depends on it and is a child of the DataService in Metacontroller's cache. A teardown
 // does not wait for objects that are not yet, nor for long for a workload whose
 // Metacontroller label was removed.
-func (k *keeper) tooEarly(w metacontroller.Write, name, owner string, isMeant func(name string) bool) string {
+func (k *keeper) tooEarly(w simulation.Write, name, owner string, isMeant func(name string) bool) string {
 	for _, kind := range workloadKinds {
 		for _, other := range w.List("apps/v1", kind) {
 			key := other.GetLabels()[componentLabel]
-			i := slices.IndexFunc(k.rows, func(row component) bool { return row.key == key })
 			heard := w.Cached("apps/v1", kind, other.GetNamespace(), other.GetName())
 			isSent := heard != nil && heard.GetLabels()["controller-uid"] == owner && ownerOf(heard) == owner
-			if i >= 0 && isMeant(key) && isSent && ownerOf(other) == owner && slices.Contains(k.rows[i].after, name) {
+			if isMeant(key) && isSent && ownerOf(other) == owner && slices.Contains(waitsFor[key], name) {
 				return fmt.Sprintf("%s goes before %s", name, key)
 			}
 		}
@@ -148,12 +164,16 @@ func (k *keeper) tooEarly(w metacontroller.Write, name, owner string, isMeant fu
 // secondDatabase returns an error text if a database is created beside a running Pod of
 // one of another kind, which the Service would select, too. One that is not in the cache
 // yet cannot be waited for.
-func secondDatabase(w metacontroller.Write) string {
+func secondDatabase(w simulation.Write) string {
+	maker := w.After.GetKind()
+	if maker == "Deployment" {
+		maker = "ReplicaSet"
+	}
 	for _, pod := range w.List("v1", "Pod") {
 		owners := pod.GetOwnerReferences()
-		isOther := len(owners) > 0 && owners[0].Kind != podOwner[WorkloadKind(w.After.GetKind())]
+		isOther := len(owners) > 0 && owners[0].Kind != maker
 		isHeard := w.Cached("v1", "Pod", pod.GetNamespace(), pod.GetName()) != nil
-		if isOther && isHeard && isRunningDatabase(pod) && pod.GetLabels()[productLabel]+pod.GetLabels()[appLabel] == w.After.GetLabels()[productLabel]+w.After.GetLabels()[appLabel] {
+		if isOther && isHeard && isRunningDatabase(pod) && pod.GetLabels()["dataservice"]+pod.GetLabels()["app"] == w.After.GetLabels()["dataservice"]+w.After.GetLabels()["app"] {
 			return fmt.Sprintf("%s is begun beside %s", w.After.GetName(), pod.GetName())
 		}
 	}
@@ -183,7 +203,7 @@ func ownerOf(object *unstructured.Unstructured) string {
 	return ""
 }
 
-func parentOf(w metacontroller.Write, uid string) *unstructured.Unstructured {
+func parentOf(w simulation.Write, uid string) *unstructured.Unstructured {
 	for _, parent := range w.List("d3os-product.com.d3os/v1", "DataService") {
 		if string(parent.GetUID()) == uid {
 			return parent
@@ -196,6 +216,6 @@ func parentOf(w metacontroller.Write, uid string) *unstructured.Unstructured {
 func deletesVolumes(parent *unstructured.Unstructured) bool {
 	return slices.ContainsFunc([]string{"mysql", "uuc"}, func(name string) bool {
 		onDelete, _, _ := unstructured.NestedString(parent.Object, "spec", name, "storage", "onDelete")
-		return onDelete == string(Delete)
+		return onDelete == "Delete"
 	})
 }

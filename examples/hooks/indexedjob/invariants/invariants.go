@@ -1,4 +1,6 @@
-package indexedjob
+// Package invariants is what an IndexedJob keeps to whatever is late or lost. Exploration checks it, and no
+// image has it.
+package invariants
 
 import (
 	"fmt"
@@ -7,13 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are what an IndexedJob keeps to whatever is late or lost.
-func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
-		History: []metacontroller.History{
+// Invariants are what an IndexedJob keeps to whatever is late or lost.
+func Invariants() simulation.Invariants {
+	return simulation.Invariants{
+		History: []simulation.History{
 			{Kind: "IndexedJob", Reason: "a job that has completed does not start again"},
 			{Kind: "Pod", More: true, Fewer: true, Fields: []string{"spec", "metadata"},
 				Reason: "a Pod stays as it was made, and a completed job makes none"},
@@ -24,9 +26,9 @@ func invariants() metacontroller.Invariants {
 
 // watch holds jobs to their parallelism, and to making no Pod once Metacontroller has heard that
 // they are complete.
-func watch() func(metacontroller.Write) string {
+func watch() func(simulation.Write) string {
 	most := map[types.UID]int64{} // the largest parallelism that was asked for
-	return func(w metacontroller.Write) string {
+	return func(w simulation.Write) string {
 		if w.Is("IndexedJob") && w.After != nil {
 			parallelism, _, _ := unstructured.NestedInt64(w.After.Object, "spec", "parallelism")
 			most[w.After.GetUID()] = max(most[w.After.GetUID()], parallelism)
@@ -48,7 +50,7 @@ func watch() func(metacontroller.Write) string {
 	}
 }
 
-func activePods(w metacontroller.Write, owner types.UID) (active int64) {
+func activePods(w simulation.Write, owner types.UID) (active int64) {
 	for _, pod := range w.List("v1", "Pod") {
 		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
 		if phase != "Succeeded" && phase != "Failed" && metav1.IsControlledBy(pod, &metav1.ObjectMeta{UID: owner}) {
@@ -61,7 +63,7 @@ func activePods(w metacontroller.Write, owner types.UID) (active int64) {
 func isComplete(job *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
 	for _, condition := range conditions {
-		if c, _ := condition.(map[string]any); c["type"] == conditionComplete && c["status"] == "True" {
+		if c, _ := condition.(map[string]any); c["type"] == "Complete" && c["status"] == "True" {
 			return true
 		}
 	}

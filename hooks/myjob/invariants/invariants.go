@@ -1,4 +1,6 @@
-package myjob
+// Package invariants is what a MyJob keeps to whatever is late or lost. Exploration checks it, and no
+// image has it.
+package invariants
 
 import (
 	"fmt"
@@ -7,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are what a MyJob keeps to whatever is late or lost.
-func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
-		History: []metacontroller.History{
+// Invariants are what a MyJob keeps to whatever is late or lost.
+func Invariants() simulation.Invariants {
+	return simulation.Invariants{
+		History: []simulation.History{
 			{Kind: "MyJob", Reason: "it ends as its last Pod has"},
 			{Kind: "Pod", Fewer: true, More: true, Names: true, Reason: "the Pods of a MyJob that has ended are not made again, and go when its time to live is over"},
 		},
-		Watch: func() func(metacontroller.Write) string {
+		Watch: func() func(simulation.Write) string {
 			return (&keeper{made: map[types.UID]types.UID{}, ran: map[string]bool{}, deleted: map[string]bool{}}).watch
 		},
 	}
@@ -33,7 +35,7 @@ type keeper struct {
 	deleted map[string]bool         // whose Pod the hook has deleted
 }
 
-func (k *keeper) watch(w metacontroller.Write) string {
+func (k *keeper) watch(w simulation.Write) string {
 	switch {
 	case w.Is("MyJob") && w.After != nil:
 		return revised(w)
@@ -58,7 +60,7 @@ func (k *keeper) watch(w metacontroller.Write) string {
 }
 
 // created checks a new Pod of an attempt.
-func (k *keeper) created(w metacontroller.Write, owner metav1.OwnerReference, attempt string) string {
+func (k *keeper) created(w simulation.Write, owner metav1.OwnerReference, attempt string) string {
 	k.made[w.After.GetUID()] = owner.UID
 	job := w.Cached(owner.APIVersion, owner.Kind, w.After.GetNamespace(), owner.Name)
 	isKnown := job != nil && job.GetUID() == owner.UID
@@ -90,7 +92,7 @@ func phaseOf(pod *unstructured.Unstructured) string {
 
 // revised tells of a result that is not what it was, although Metacontroller had
 // heard of it. Before that, a Pod that somebody deletes takes its result along.
-func revised(w metacontroller.Write) string {
+func revised(w simulation.Write) string {
 	job := w.Cached(w.After.GetAPIVersion(), w.After.GetKind(), w.After.GetNamespace(), w.After.GetName())
 	if w.By != "the hook" || job == nil || job.GetUID() != w.After.GetUID() {
 		return ""

@@ -1,4 +1,4 @@
-package metacontroller
+package simulation
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Invariants are invariants of one operator, besides those of all operators, that
+// Invariants are those of one operator, besides those of all operators, that
 // exploration checks whatever is late, lost or refused. The zero value adds
 // none, and at rest nothing may depend on the history.
 type Invariants struct {

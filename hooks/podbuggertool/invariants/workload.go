@@ -1,4 +1,4 @@
-package podbuggertool
+package invariants
 
 import (
 	"encoding/json"
@@ -8,12 +8,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// kubectlDebug is what the Job's Pod does in a simulation: `kubectl debug` adds an ephemeral
+// Workload is what the Job's Pod does in a simulation: `kubectl debug` adds an ephemeral
 // container to another Pod. Its environment, its profile and permissions are not simulated.
-func kubectlDebug(cluster metacontroller.Cluster, pod *corev1.Pod) error {
+func Workload(cluster simulation.Cluster, pod *corev1.Pod) error {
 	first := pod.Spec.Containers[0]
 	words := slices.Concat(first.Command, first.Args)
 	if len(words) < 3 || words[0] != "kubectl" || words[1] != "debug" {
@@ -36,7 +36,7 @@ func kubectlDebug(cluster metacontroller.Cluster, pod *corev1.Pod) error {
 		case flag == "--container":
 			container.Name = value
 		case flag == "--custom":
-			if err := json.Unmarshal([]byte(pod.Annotations[customAnnotation]), &container.EphemeralContainerCommon); err != nil {
+			if err := json.Unmarshal([]byte(pod.Annotations["operetta.dev/custom-container"]), &container.EphemeralContainerCommon); err != nil {
 				return fmt.Errorf("%s does not contain a valid container spec: %w", value, err)
 			}
 		case flag == "--target":

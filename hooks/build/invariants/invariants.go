@@ -1,4 +1,6 @@
-package build
+// Package invariants is what a Build keeps to whatever is late or lost. Exploration checks it, and no
+// image has it.
+package invariants
 
 import (
 	"fmt"
@@ -10,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
+	"github.com/operetta-dev/operetta/simulation"
 )
 
-// invariants are the invariants of a Build under late caches and lost writes.
-func invariants() metacontroller.Invariants {
-	return metacontroller.Invariants{
-		History: []metacontroller.History{
+// Invariants are the invariants of a Build under late caches and lost writes.
+func Invariants() simulation.Invariants {
+	return simulation.Invariants{
+		History: []simulation.History{
 			{Kind: "Build", Reason: "a build that has failed is not tried again, and one that was done is not done again"},
 			{Kind: "Job", More: true, Fewer: true, Fields: []string{"spec", "metadata"}, Reason: "older Jobs are kept for their logs up to a limit, and what does not change the build applies from the next one on"},
 		},
@@ -34,7 +36,7 @@ func invariants() metacontroller.Invariants {
 // created; and the Job of a Build's first spec with its Pods, until the cache has
 // a status that names it; and a Pod of a Job that went before the cache had a status that
 // tells since when it is asked for.
-func watch() func(metacontroller.Write) string {
+func watch() func(simulation.Write) string {
 	k := keeper{allows: map[string]bool{}, done: map[string]bool{}, ours: map[string]bool{}, made: map[types.UID]*made{}}
 	return k.watch
 }
@@ -56,10 +58,10 @@ type made struct {
 	isTold, isAsked, isSeen bool
 }
 
-func (k keeper) watch(w metacontroller.Write) string {
+func (k keeper) watch(w simulation.Write) string {
 	if w.Is("Build") && w.After != nil {
 		policy, _, _ := unstructured.NestedString(w.After.Object, "spec", "concurrencyPolicy")
-		k.allows[string(w.After.GetUID())] = k.allows[string(w.After.GetUID())] || policy == string(Allow)
+		k.allows[string(w.After.GetUID())] = k.allows[string(w.After.GetUID())] || policy == "Allow"
 		k.note(cached(w, w.After.GetAPIVersion(), w.After))
 	}
 	if !w.Is("Job") || len(w.Object().GetOwnerReferences()) == 0 || w.Object().GetOwnerReferences()[0].Kind != "Build" {
@@ -112,12 +114,12 @@ func (k keeper) note(build *unstructured.Unstructured) {
 
 // beside returns an error text if a Job is created beside another one of its Build, or a
 // Pod of such.
-func (k keeper) beside(w metacontroller.Write, owner metav1.OwnerReference) string {
+func (k keeper) beside(w simulation.Write, owner metav1.OwnerReference) string {
 	name := w.After.GetName()
 	for _, pod := range w.List("v1", "Pod") {
 		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
 		isKnown := cached(w, "v1", pod) != nil || k.mustKnow(w, pod, owner.UID)
-		if isKnown && pod.GetLabels()[buildLabel] == owner.Name && phase != "Succeeded" && phase != "Failed" {
+		if isKnown && pod.GetLabels()["build"] == owner.Name && phase != "Succeeded" && phase != "Failed" {
 			return fmt.Sprintf("%s is begun while %s runs", name, pod.GetName())
 		}
 	}
@@ -135,7 +137,7 @@ func (k keeper) beside(w metacontroller.Write, owner metav1.OwnerReference) stri
 }
 
 // mustKnow reports whether a Build has to wait for a Pod that is not in the cache.
-func (k keeper) mustKnow(w metacontroller.Write, pod *unstructured.Unstructured, build types.UID) bool {
+func (k keeper) mustKnow(w simulation.Write, pod *unstructured.Unstructured, build types.UID) bool {
 	const promised = 5 * time.Second // in docs/build.md: not the hook's own constant, which may be wrong
 	isNew := func(at time.Time) bool { return w.Now.Sub(at) < promised }
 	return isNew(pod.GetCreationTimestamp().Time) && slices.ContainsFunc(pod.GetOwnerReferences(), func(owner metav1.OwnerReference) bool {
@@ -146,7 +148,7 @@ func (k keeper) mustKnow(w metacontroller.Write, pod *unstructured.Unstructured,
 
 // cached returns an object as Metacontroller's cache has it, or nil if it has none or that of
 // another UID.
-func cached(w metacontroller.Write, apiVersion string, object *unstructured.Unstructured) *unstructured.Unstructured {
+func cached(w simulation.Write, apiVersion string, object *unstructured.Unstructured) *unstructured.Unstructured {
 	heard := w.Cached(apiVersion, object.GetKind(), object.GetNamespace(), object.GetName())
 	if heard == nil || heard.GetUID() != object.GetUID() {
 		return nil
@@ -176,12 +178,12 @@ func told(build *unstructured.Unstructured, list, field, job string) map[string]
 
 // isCanceled reports whether a Build's status tells that a Job was canceled.
 func isCanceled(build *unstructured.Unstructured, job string) bool {
-	return told(build, "history", "hash", job)["result"] == string(PhaseCanceled)
+	return told(build, "history", "hash", job)["result"] == "Canceled"
 }
 
 // lives reports whether a Build exists: the garbage collector deletes children
 // of one that is gone.
-func lives(w metacontroller.Write, uid types.UID) bool {
+func lives(w simulation.Write, uid types.UID) bool {
 	for _, build := range w.List("ci.zt.vapi.cc/v1", "Build") {
 		if build.GetUID() == uid && build.GetDeletionTimestamp() == nil {
 			return true
