@@ -61,7 +61,7 @@ func (o Objects) staying() (n int) {
 
 // updates reports whether an observed child is asked to become something else.
 func (c Controller) updates(observed *Snapshot, wanted Object) bool {
-	declared, _ := c.child(observed.APIVersion, observed.Kind)
+	declared, _ := c.Child(observed.APIVersion, observed.Kind)
 	if declared.Update != InPlace {
 		return false
 	}

@@ -70,7 +70,7 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			return diff, fmt.Errorf("child %s: %w", ref, err)
 		}
 		snapshot, found := o.Children.Find(apiVersion, kind, child.GetName())
-		declared, _ := c.child(apiVersion, kind)
+		declared, _ := c.Child(apiVersion, kind)
 		isInPlace := declared.Update == InPlace
 		switch {
 		case !found:

@@ -148,8 +148,8 @@ func (c Controller) Hooks() []HookName {
 // ParentType returns the Go type of the parent, as the sync hook takes it.
 func (c Controller) ParentType() reflect.Type { return c.Sync.parent }
 
-// child returns the declaration of a kind of child.
-func (c Controller) child(apiVersion, kind string) (Child, bool) {
+// Child returns the declaration of a kind of child, and whether there is one.
+func (c Controller) Child(apiVersion, kind string) (Child, bool) {
 	for _, child := range c.Children {
 		if child.APIVersion == apiVersion && child.Kind == kind {
 			return child, true
@@ -158,10 +158,23 @@ func (c Controller) child(apiVersion, kind string) (Child, bool) {
 	return Child{}, false
 }
 
-// childOf is child by its [Resource.Key].
+// childOf is [Controller.Child] by its [Resource.Key].
 func (c Controller) childOf(key string) (Child, bool) {
 	kind, apiVersion, _ := strings.Cut(key, ".")
-	return c.child(apiVersion, kind)
+	return c.Child(apiVersion, kind)
+}
+
+// Controllers are those of a program.
+type Controllers []Controller
+
+// Of returns the operator whose parents are of a kind, or nil.
+func (all Controllers) Of(apiVersion, kind string) *Controller {
+	for i := range all {
+		if all[i].Parent.APIVersion == apiVersion && all[i].Parent.Kind == kind {
+			return &all[i]
+		}
+	}
+	return nil
 }
 
 // eventsOf returns the flags with which kubectl events shows the events of the

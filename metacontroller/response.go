@@ -105,7 +105,7 @@ func (c Controller) answerChild(req *request, object Object) (AnsweredChild, []b
 	if err != nil {
 		return child, nil, err
 	}
-	declared, isDeclared := c.child(child.APIVersion, child.Kind)
+	declared, isDeclared := c.Child(child.APIVersion, child.Kind)
 	if !isDeclared {
 		return child, nil, fmt.Errorf("%s does not declare the kind %s of apiVersion %q", c.Name(), child.Kind, child.APIVersion)
 	}
@@ -182,7 +182,7 @@ func (c Controller) checkChild(req *request, child AnsweredChild, wire []byte) e
 	if hasStatus {
 		return errors.New("a hook must not set the status of a child")
 	}
-	declared, _ := c.child(child.APIVersion, child.Kind)
+	declared, _ := c.Child(child.APIVersion, child.Kind)
 	if req.Namespace != "" && crd.IsClusterKind(declared.Group(), declared.Kind) {
 		return errors.New("it is cluster-scoped and the parent is not")
 	}

@@ -45,7 +45,7 @@ type controllerRef struct {
 // child, if it is not the parent. An observed child always belongs to the
 // parent: if the answer left it out, Metacontroller would delete it.
 func (c Controller) holder(req *request, apiVersion, kind, name string) (object Snapshot, by controllerRef, isTaken bool) {
-	if declared, _ := c.child(apiVersion, kind); !declared.SharedName {
+	if declared, _ := c.Child(apiVersion, kind); !declared.SharedName {
 		return object, by, false
 	}
 	if _, isOurs := req.children.Find(apiVersion, kind, name); isOurs {

@@ -115,18 +115,17 @@ func (kind) namesAreTaken(t *testing.T, _ corpus.Case, answer metacontroller.Ans
 // selected by the customize hook, because only then the request shows that.
 func (k kind) contestedNamesAreSelected(t *testing.T, c corpus.Case, answer metacontroller.Answer) {
 	for _, child := range answer.Children {
-		for _, declared := range k.Children {
-			if !declared.SharedName || declared.Kind != child.Kind || child.Kept {
-				continue
-			}
-			parent := parsed(t, c.Request)["parent"].(object)
-			delete(parent, "status") // which may say that the child is there
-			asked := c
-			asked.Hook, asked.Request = metacontroller.CustomizeHook, encoded(t, object{"parent": parent})
-			selected := slices.ContainsFunc(rulesOf(t, asked, c.Name), func(rule metacontroller.Rule) bool {
-				return rule.Resource == declared.Plural && rule.APIVersion == declared.APIVersion && slices.Contains(rule.Names, child.Name)
-			})
-			require.True(t, selected, "no rule selects %s/%s", child.Kind, child.Name)
+		declared, _ := k.Child(child.APIVersion, child.Kind)
+		if !declared.SharedName || child.Kept {
+			continue
 		}
+		parent := parsed(t, c.Request)["parent"].(object)
+		delete(parent, "status") // which may say that the child is there
+		asked := c
+		asked.Hook, asked.Request = metacontroller.CustomizeHook, encoded(t, object{"parent": parent})
+		selected := slices.ContainsFunc(rulesOf(t, asked, c.Name), func(rule metacontroller.Rule) bool {
+			return rule.Resource == declared.Plural && rule.APIVersion == declared.APIVersion && slices.Contains(rule.Names, child.Name)
+		})
+		require.True(t, selected, "no rule selects %s/%s", child.Kind, child.Name)
 	}
 }

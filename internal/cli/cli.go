@@ -47,7 +47,7 @@ type Program struct {
 func (p *Program) Name() string { return p.name }
 
 // Controllers returns the operators that have been chosen, with their policies.
-func (p *Program) Controllers() []metacontroller.Controller { return p.controllers }
+func (p *Program) Controllers() metacontroller.Controllers { return p.controllers }
 
 // NameOf returns the name of a program from the path of its file.
 func NameOf(path string) string { return strings.TrimSuffix(filepath.Base(path), ".exe") }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/documents"
@@ -33,7 +32,7 @@ func (s Sample) Objects() [][]byte { return append([][]byte{s.Parent}, s.Beside.
 // Samples returns the custom resources below a folder, in the order of their paths:
 // each is the first document of a file. Kustomizations are left out. A folder that
 // is not there has none. An error names the file and says what to write.
-func Samples(dir string, controllers []metacontroller.Controller) ([]Sample, error) {
+func Samples(dir string, controllers metacontroller.Controllers) ([]Sample, error) {
 	var samples []Sample
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && path == dir {
@@ -54,7 +53,7 @@ func Samples(dir string, controllers []metacontroller.Controller) ([]Sample, err
 	return samples, err
 }
 
-func readSample(path string, controllers []metacontroller.Controller) (Sample, error) {
+func readSample(path string, controllers metacontroller.Controllers) (Sample, error) {
 	text, err := documents.ReadFile(path)
 	if err != nil {
 		return Sample{}, err
@@ -71,13 +70,11 @@ func readSample(path string, controllers []metacontroller.Controller) (Sample, e
 	if err := json.Unmarshal(sample.Parent, &id); err != nil || id.APIVersion == "" || id.Kind == "" {
 		return sample, errors.New("the first document is no object: set apiVersion and kind")
 	}
-	i := slices.IndexFunc(controllers, func(c metacontroller.Controller) bool {
-		return c.Parent.APIVersion == id.APIVersion && c.Parent.Kind == id.Kind
-	})
-	if i < 0 {
+	controller := controllers.Of(id.APIVersion, id.Kind)
+	if controller == nil {
 		return sample, fmt.Errorf("there is no operator for the kind %s of %s: the custom resource comes first, and what is beside it after that", id.Kind, id.APIVersion)
 	}
-	sample.Controller, sample.Hook, sample.Now = controllers[i], metacontroller.SyncHook, StandardNow
+	sample.Controller, sample.Hook, sample.Now = *controller, metacontroller.SyncHook, StandardNow
 	sample.Request, err = Complete(sample.Controller, metacontroller.SyncHook, sample.Parent)
 	return sample, err
 }

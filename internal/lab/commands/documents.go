@@ -176,11 +176,11 @@ func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
 	if err != nil {
 		return metacontroller.Controller{}, err
 	}
+	if controller := p.Controllers().Of(h.APIVersion, h.Kind); controller != nil {
+		return *controller, nil
+	}
 	known := make([]string, len(p.Controllers()))
 	for i, controller := range p.Controllers() {
-		if controller.Parent.APIVersion == h.APIVersion && controller.Parent.Kind == h.Kind {
-			return controller, nil
-		}
 		known[i] = controller.Parent.Kind + " of " + controller.Parent.APIVersion
 	}
 	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s, only for %s",

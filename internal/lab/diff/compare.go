@@ -180,7 +180,8 @@ func (p *Parent) recreate(r *dump.Request, ignored []string) {
 	for i := range p.Objects {
 		o := &p.Objects[i]
 		at := slices.IndexFunc(p.Objects, func(other Object) bool { return other.Verdict == Created && other.Kind == o.Kind })
-		if o.Verdict == Deleted && at >= 0 && r.Updates(o.Ref) == metacontroller.OnDelete {
+		declared, _ := r.Controller.Child(o.APIVersion, o.Kind)
+		if o.Verdict == Deleted && at >= 0 && declared.Update == metacontroller.OnDelete {
 			o.becomes(r, p.Objects[at].Ref, ignored)
 			p.Objects[at].Verdict = "" // it is told with the old one
 		}

@@ -151,27 +151,12 @@ func (s *syncer) sync(ref kube.Ref) {
 	}
 	uid := r.Parent.GetUID()
 	for _, child := range slices.Concat(s.dump.byOwner[uid], s.dump.byLabel[string(uid)]) {
-		if isDeclared(r.Controller, child.ref) {
+		if _, isDeclared := r.Controller.Child(child.ref.APIVersion, child.ref.Kind); isDeclared {
 			s.load(child.ref)
 		}
 	}
 	r.Answer, r.Err = m.Resync(ref)
 	r.again = func() { _, _ = m.Resync(ref) } // whoever asks looks at what is there then
-}
-
-// Updates returns how the children of a kind are updated.
-func (r *Request) Updates(ref kube.Ref) metacontroller.UpdateMethod {
-	for _, child := range r.Controller.Children {
-		if ref.Is(child.Resource) {
-			return child.Update
-		}
-	}
-	return ""
-}
-
-// isDeclared reports whether an operator may have children of the kind.
-func isDeclared(c *metacontroller.Controller, child kube.Ref) bool {
-	return slices.ContainsFunc(c.Children, func(declared metacontroller.Child) bool { return child.Is(declared.Resource) })
 }
 
 // load puts an object of the dump into the cluster.

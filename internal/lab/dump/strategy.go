@@ -17,7 +17,7 @@ func (d *Dump) Strategy(controllers []metacontroller.Controller, wanted composit
 	for _, c := range controllers {
 		for _, parent := range d.ofKind(c.Parent.APIVersion, c.Parent.Kind) {
 			for _, child := range d.byOwner[parent.uid] {
-				if isDeclared(&c, child.ref) {
+				if _, isDeclared := c.Child(child.ref.APIVersion, child.ref.Kind); isDeclared {
 					counts[child.strategy]++
 				}
 			}

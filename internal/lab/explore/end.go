@@ -119,8 +119,9 @@ func (r *Run) isTold(outcome player.Outcome) bool {
 func (r *Run) leftAlone(parent kube.Object) []kube.Ref {
 	var refs []kube.Ref
 	for _, object := range r.World.Selected(parent) {
-		owner, declared := metav1.GetControllerOfNoCopy(object), r.scenario.declaredOf(parent, object)
-		if declared != nil && declared.SharedName && owner != nil && owner.UID != parent.GetUID() {
+		owner := metav1.GetControllerOfNoCopy(object)
+		declared, _ := r.scenario.controllerOf(parent).Child(object.GetAPIVersion(), object.GetKind())
+		if declared.SharedName && owner != nil && owner.UID != parent.GetUID() {
 			refs = append(refs, kube.RefOf(object))
 		}
 	}

@@ -38,7 +38,8 @@ func (s *Scenario) restOf(world *player.World, parent kube.Object) *rest {
 		stalled: kube.ConditionOf(parent, operator.ConditionStalled).Status,
 	}
 	for _, child := range world.Owned(parent) {
-		if declared := s.declaredOf(parent, child); declared != nil && child.GetDeletionTimestamp() == nil {
+		declared, isDeclared := s.controllerOf(parent).Child(child.GetAPIVersion(), child.GetKind())
+		if isDeclared && child.GetDeletionTimestamp() == nil {
 			content := comparable(child, parent, declared.Update)
 			if len(autoscalersOf(world, kube.RefOf(child))) > 0 {
 				unstructured.RemoveNestedField(content, "spec", "replicas") // it is the autoscaler's

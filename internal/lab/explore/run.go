@@ -131,8 +131,8 @@ func (r *Run) written(w player.Write) {
 		return
 	}
 	for _, parent := range r.World.Parents() {
-		declared := r.scenario.declaredOf(parent, w.Before)
-		if parent.GetDeletionTimestamp() != nil || !kube.IsOwnedBy(w.Before, parent) || declared == nil || declared.Update != metacontroller.InPlace {
+		declared, _ := r.scenario.controllerOf(parent).Child(w.Before.GetAPIVersion(), w.Before.GetKind())
+		if parent.GetDeletionTimestamp() != nil || !kube.IsOwnedBy(w.Before, parent) || declared.Update != metacontroller.InPlace {
 			continue
 		}
 		fresh := r.scenario.freshRest(r.World, parent)

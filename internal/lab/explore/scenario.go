@@ -28,7 +28,7 @@ type Scenario struct {
 	// Name is what the scenario is called, as its file.
 	Name string
 	// Controllers are the operators.
-	Controllers []metacontroller.Controller
+	Controllers metacontroller.Controllers
 	// Simulation is what their authors tell of them: their invariants.
 	Simulation simulation.Kinds
 	// Objects are applied first, in JSON: a custom resource and the objects
@@ -72,29 +72,12 @@ func (s *Scenario) newWorld(late bool) *player.World {
 
 // controllerOf returns the operator of a custom resource, or nil.
 func (s *Scenario) controllerOf(parent kube.Object) *metacontroller.Controller {
-	for i := range s.Controllers {
-		if c := &s.Controllers[i]; c.Parent.Kind == parent.GetKind() && c.Parent.APIVersion == parent.GetAPIVersion() {
-			return c
-		}
-	}
-	return nil
+	return s.Controllers.Of(parent.GetAPIVersion(), parent.GetKind())
 }
 
 // historyOf returns what may depend on the history of a custom resource.
 func (s *Scenario) historyOf(parent kube.Object) []simulation.History {
 	return s.Simulation[s.controllerOf(parent).Name()].HistoryOf(parent)
-}
-
-// declaredOf returns how the operator of a custom resource declares the kind of a
-// child, or nil.
-func (s *Scenario) declaredOf(parent, child kube.Object) *metacontroller.Child {
-	children := s.controllerOf(parent).Children
-	for i := range children {
-		if children[i].Kind == child.GetKind() && children[i].APIVersion == child.GetAPIVersion() {
-			return &children[i]
-		}
-	}
-	return nil
 }
 
 // Parent returns the custom resource of the scenario.

@@ -3,7 +3,6 @@ package player
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
@@ -27,7 +26,7 @@ const DefaultMaxSteps = 200
 // Options are what a World needs.
 type Options struct {
 	// Controllers are the operators, whose parents are played.
-	Controllers []metacontroller.Controller
+	Controllers metacontroller.Controllers
 	// Simulation is what their authors tell of them.
 	Simulation simulation.Kinds
 	// Installation names their CompositeControllers. The default is that of Operetta.
@@ -195,9 +194,7 @@ func (w *World) IsChild(object kube.Object) bool {
 func (w *World) IsForeign(object kube.Object) bool { return w.foreign[kube.RefOf(object)] }
 
 func (w *World) isParentKind(ref kube.Ref) bool {
-	return slices.ContainsFunc(w.options.Controllers, func(c metacontroller.Controller) bool {
-		return c.Parent.APIVersion == ref.APIVersion && c.Parent.Kind == ref.Kind
-	})
+	return w.options.Controllers.Of(ref.APIVersion, ref.Kind) != nil
 }
 
 // Outcome is how a custom resource ended.

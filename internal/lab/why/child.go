@@ -25,10 +25,11 @@ func (w *walk) addChildren(links []Link) {
 		ref := w.refOf(desired)
 		told[ref.String()] = true
 		live := w.get(ref)
+		declared, _ := w.controller.Child(ref.APIVersion, ref.Kind)
 		switch {
 		case !w.isOurs(live):
 			w.addMissing(ref, live, links)
-		case w.isInPlace(ref) && hashOf(desired) != "" && hashOf(live) != hashOf(desired) && live.GetDeletionTimestamp() == nil:
+		case declared.Update == metacontroller.InPlace && hashOf(desired) != "" && hashOf(live) != hashOf(desired) && live.GetDeletionTimestamp() == nil:
 			w.addOutdated(live, links)
 		}
 	}
@@ -78,15 +79,6 @@ func (w *walk) refOf(child Object) Ref {
 		}
 	}
 	return ref
-}
-
-func (w *walk) isInPlace(ref Ref) bool {
-	for _, child := range w.controller.Children {
-		if ref.Is(child.Resource) {
-			return child.Update == metacontroller.InPlace
-		}
-	}
-	return false
 }
 
 // versionOf returns the API version of a kind of child.

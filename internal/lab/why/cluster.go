@@ -36,7 +36,7 @@ type Options struct {
 	// Dump is all that was read, events among it.
 	Dump *dump.Dump
 	// Controllers are the operators.
-	Controllers []metacontroller.Controller
+	Controllers metacontroller.Controllers
 	// Now is when it was read.
 	Now time.Time
 	// Recorded is set for requests of the past: the status in them is the one before the answer.
@@ -108,14 +108,4 @@ func (c *Cluster) sees(kind metacontroller.Resource) bool {
 // seesEvents reports whether the dump has events, of either API.
 func (c *Cluster) seesEvents() bool {
 	return c.options.Dump.Sees("v1", "Event") || c.options.Dump.Sees("events.k8s.io/v1", "Event")
-}
-
-// controllerOf returns the operator of a custom resource, or nil.
-func (c *Cluster) controllerOf(ref Ref) *metacontroller.Controller {
-	for i := range c.options.Controllers {
-		if ref.Is(c.options.Controllers[i].Parent) {
-			return &c.options.Controllers[i]
-		}
-	}
-	return nil
 }

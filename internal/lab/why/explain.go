@@ -61,7 +61,7 @@ type walk struct {
 // Explain says why a custom resource is not Ready.
 func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	w := &walk{
-		Cluster: c, parent: parent, controller: c.controllerOf(kube.RefOf(parent)),
+		Cluster: c, parent: parent, controller: c.options.Controllers.Of(parent.GetAPIVersion(), parent.GetKind()),
 		plan: plan, seen: map[types.UID]bool{}, unseen: map[string]bool{},
 	}
 	for _, child := range w.controller.Children {

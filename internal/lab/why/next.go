@@ -84,7 +84,7 @@ func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // target returns an object as kubectl takes it, with its namespace.
 func (w *walk) target(ref Ref) string {
 	resource := strings.ToLower(ref.Kind)
-	if controller := w.controllerOf(ref); controller != nil {
+	if controller := w.options.Controllers.Of(ref.APIVersion, ref.Kind); controller != nil {
 		resource = controller.Parent.Plural + "." + controller.Parent.Group()
 	}
 	return inNamespace(ref, resource+"/"+ref.Name)

@@ -56,7 +56,7 @@ func FromDump(d *dump.Dump, options dump.Options, selection Selection) iter.Seq[
 	}
 	cluster := New(Options{Dump: d, Controllers: options.Controllers, Now: options.Now})
 	options.Only = func(ref Ref) bool {
-		controller := cluster.controllerOf(ref)
+		controller := cluster.options.Controllers.Of(ref.APIVersion, ref.Kind)
 		return controller != nil && selection.Has(*controller, ref)
 	}
 	return func(yield func(Subject) bool) {

@@ -68,7 +68,7 @@ func (m *Metacontroller) apply(p *Parent, object, live kube.Object, child *desir
 	if err != nil {
 		return err
 	}
-	if merged == live || p.updateMethod(child.ref) != metacontroller.InPlace {
+	if merged == live || !p.isInPlace(child.ref) {
 		return nil
 	}
 	_, err = m.sendUpdate(merged)
@@ -134,7 +134,7 @@ func (m *Metacontroller) applyOnServer(p *Parent, object, live kube.Object, chil
 		if m.applied[child.ref] == state {
 			return nil
 		}
-		if p.updateMethod(child.ref) != metacontroller.InPlace {
+		if !p.isInPlace(child.ref) {
 			m.applied[child.ref] = state
 			return nil
 		}

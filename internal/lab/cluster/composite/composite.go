@@ -27,7 +27,7 @@ const (
 // Options are what a Metacontroller needs.
 type Options struct {
 	// Controllers are the operators.
-	Controllers []metacontroller.Controller
+	Controllers metacontroller.Controllers
 	// Installation names and prints their CompositeControllers.
 	Installation manifests.Installation
 	// Call calls their hooks.
@@ -162,16 +162,14 @@ func (m *Metacontroller) watch(c apiserver.Write) *Parent {
 	if c.After == nil {
 		return nil
 	}
-	for i := range m.options.Controllers {
-		resource := m.options.Controllers[i].Parent
-		if resource.APIVersion == c.Ref.APIVersion && resource.Kind == c.Ref.Kind {
-			p := &Parent{Ref: c.Ref, controller: &m.options.Controllers[i]}
-			m.parents[c.Ref] = p
-			m.byUID[c.After.GetUID()] = p
-			return p
-		}
+	controller := m.options.Controllers.Of(c.Ref.APIVersion, c.Ref.Kind)
+	if controller == nil {
+		return nil
 	}
-	return nil
+	p := &Parent{Ref: c.Ref, controller: controller}
+	m.parents[c.Ref] = p
+	m.byUID[c.After.GetUID()] = p
+	return p
 }
 
 // onlyStatus reports whether only the status and the like have changed, which
@@ -263,11 +261,7 @@ func (m *Metacontroller) IsBusy() bool {
 	return len(m.pending) > 0 || slices.ContainsFunc(m.Parents(), func(p *Parent) bool { return p.queued })
 }
 
-func (p *Parent) updateMethod(ref kube.Ref) metacontroller.UpdateMethod {
-	for _, child := range p.controller.Children {
-		if child.APIVersion == ref.APIVersion && child.Kind == ref.Kind {
-			return child.Update
-		}
-	}
-	return metacontroller.OnDelete
+func (p *Parent) isInPlace(child kube.Ref) bool {
+	declared, _ := p.controller.Child(child.APIVersion, child.Kind)
+	return declared.Update == metacontroller.InPlace
 }
