@@ -4,11 +4,14 @@ import (
 	"hash/maphash"
 	"time"
 
+	"k8s.io/utils/lru"
+
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
-// mostAnswers is how many answers of hooks are remembered.
-const mostAnswers = 8192
+// mostAnswers is how many answers of hooks each worker remembers. One of a DataService has 30 KB, and
+// those that are asked for again are of the same schedule, or of one shortly before.
+const mostAnswers = 512
 
 // answer is an answer of a hook.
 type answer struct {
@@ -20,20 +23,17 @@ type answer struct {
 // The same request twice in a row is asked anew: so does a world that has come to rest, to see
 // whether they are.
 func remember(call player.Call) player.Call {
-	seed, known, last := maphash.MakeSeed(), map[uint64]answer{}, uint64(0)
+	seed, known, last := maphash.MakeSeed(), lru.New(mostAnswers), uint64(0)
 	return func(now time.Time, path string, body []byte) (int, []byte, error) {
 		key := maphash.Bytes(seed, body) ^ maphash.String(seed, path)*31 ^ maphash.Comparable(seed, now.UnixNano())*17
-		if a, found := known[key]; found && key != last {
+		if known, found := known.Get(key); found && key != last {
 			last = key
-			return a.code, a.body, nil
+			return known.(answer).code, known.(answer).body, nil
 		}
 		last = key
 		code, text, err := call(now, path, body)
 		if err == nil {
-			if len(known) >= mostAnswers {
-				clear(known)
-			}
-			known[key] = answer{code, text}
+			known.Add(key, answer{code, text})
 		}
 		return code, text, err
 	}

@@ -69,6 +69,7 @@ type Metacontroller struct {
 
 // New returns a Metacontroller that watches an API server from now on.
 func New(server *apiserver.Server, options Options) *Metacontroller {
+	options.Memory.begin()
 	m := &Metacontroller{
 		options: options, server: server, cache: apiserver.NewCache(SelectorLabel),
 		answered: func(Answer) {}, refused: func(Refusal) {},

@@ -23,7 +23,12 @@ type Memory struct {
 	applied   map[string]map[string]any // last-applied annotations, decoded
 }
 
-const mostDesired = 20_000
+// mostDesired is how many children of answers are remembered, and keptDesired how many there may be
+// when a simulation begins: one may have thousands of Pods, and a thousand simulations have not.
+const (
+	mostDesired = 20_000
+	keptDesired = 500
+)
 
 // NewMemory returns an empty memory.
 func NewMemory() *Memory {
@@ -43,6 +48,13 @@ func (m *Memory) Kinds(controllers []metacontroller.Controller) *apiserver.Catal
 func (m *Memory) Forget() {
 	clear(m.desired)
 	clear(m.applied)
+}
+
+// begin makes room for what another simulation will need.
+func (m *Memory) begin() {
+	if len(m.desired) > keptDesired {
+		m.Forget()
+	}
 }
 
 type answered struct {
