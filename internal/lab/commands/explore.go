@@ -2,18 +2,16 @@ package commands
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/cli"
-	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/lab/explore"
 	"github.com/operetta-dev/operetta/internal/lab/player"
-	"github.com/operetta-dev/operetta/internal/printable"
 )
 
 // exploreFlags are the flags of explore.
@@ -43,8 +41,10 @@ The files, or - for the standard input, hold custom resources, each explored by
 itself, and what stands beside them. A custom resource that comes a second time is
 another version of it, for edits.
 
-What is found is made as short as possible and printed as simulate prints it, with
-the seed that plays it again. The exit code is 1 when anything is found.
+What is found is printed at the end, also where Ctrl-C brings that about: of the
+schedules that fail in the same way the shortest, made as short as possible and
+printed as simulate prints it, with the seed that plays it again. The exit code is 1
+when anything is found.
 
 A schedule has an action a line:
 
@@ -76,96 +76,30 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 	if err != nil {
 		return err
 	}
-	begun, found, left := time.Now(), 0, 0
-	parts := len(scenarios) * len(strategies)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	begun, left := time.Now(), 0
+	all := &exploration{program: p, flags: flags, parts: len(scenarios) * len(strategies)}
 	for _, scenario := range scenarios {
-		told := map[string]player.Strategy{}
+		all.stories = map[string]player.Strategy{}
 		for _, strategy := range strategies {
-			if flags.time > 0 && time.Since(begun) > flags.time {
+			if ctx.Err() != nil || flags.time > 0 && time.Since(begun) > flags.time {
 				left++
 				continue
 			}
 			one := *scenario
 			one.Apply = strategy
-			n, err := p.exploreOne(ctx, &one, flags, parts, told)
-			if err != nil {
+			if err := all.play(ctx, &one); err != nil {
+				_ = all.end(ctx)
 				return err
 			}
-			found += n
 		}
 	}
-	if left > 0 {
-		fmt.Fprintf(p.Out, "= no time for %d of %d custom resources and strategies: write a longer --time, or fewer files\n", left, parts)
+	if left > 0 && ctx.Err() == nil {
+		fmt.Fprintf(p.Out, "= no time for %d of %d custom resources and strategies: write a longer --time, or fewer files\n", left, all.parts)
 	}
-	if found > 0 {
-		return errors.New("explore has found broken laws or invariants: see above")
-	}
-	return nil
-}
-
-// exploreOne explores one custom resource with one strategy, and returns the
-// number of findings. A story that was told for another strategy is not told again.
-func (p *program) exploreOne(ctx context.Context, scenario *explore.Scenario, flags *exploreFlags, parts int, told map[string]player.Strategy) (int, error) {
-	if flags.time > 0 {
-		limited, stop := context.WithTimeout(ctx, flags.time/time.Duration(parts))
-		defer stop()
-		ctx = limited
-	}
-	search := explore.Search{First: flags.seed, Schedules: flags.schedules, Edits: flags.edits}
-	switch {
-	case flags.schedule != "":
-		return p.playSchedule(scenario, flags.schedule, told)
-	case flags.replay != 0:
-		search = explore.Search{First: flags.replay, Schedules: 1}
-	case flags.time > 0:
-		search.Schedules = 0
-	}
-	findings, played, err := scenario.Find(ctx, search)
-	if err != nil {
-		return 0, err
-	}
-	out := printable.NewWriter(p.Out)
-	fmt.Fprintf(out, "= %s, %s: schedules: %d, found: %d\n", scenario.Name, scenario.Apply, played, len(findings))
-	for _, finding := range findings {
-		tell(out, finding, scenario.Apply, told)
-		if finding.Seed != 0 {
-			fmt.Fprintf(out, "\nIt is played again by --apply %s --replay %d\n", scenario.Apply, finding.Seed)
-		}
-	}
-	return len(findings), nil
-}
-
-// tell prints what is broken and its story, unless that was told for the other strategy.
-func tell(out io.Writer, finding explore.Finding, apply player.Strategy, told map[string]player.Strategy) {
-	text := finding.Text()
-	if other, known := told[text]; known {
-		text = fmt.Sprintf("%s\n\nThe story is the same as with %s.\n", finding.String(), other)
-	} else {
-		told[text] = apply
-	}
-	fmt.Fprintf(out, "\n! %s", text)
-}
-
-// playSchedule plays a schedule of a file.
-func (p *program) playSchedule(scenario *explore.Scenario, path string, told map[string]player.Strategy) (int, error) {
-	text, err := documents.ReadFile(path)
-	if err != nil {
-		return 0, fmt.Errorf("--schedule: %w", err)
-	}
-	schedule, err := explore.ParseSchedule(string(text))
-	if err != nil {
-		return 0, fmt.Errorf("--schedule: %s: %w", path, err)
-	}
-	out := printable.NewWriter(p.Out)
-	fmt.Fprintf(out, "= %s, %s", scenario.Name, scenario.Apply)
-	run := scenario.Play(schedule)
-	if run.Broken == nil {
-		fmt.Fprintln(out, ": nothing is broken")
-		return 0, nil
-	}
-	fmt.Fprintln(out)
-	tell(out, explore.Finding{Schedule: schedule, Run: run, Violation: *run.Broken}, scenario.Apply, told)
-	return 1, nil
+	return all.end(ctx)
 }
 
 func (f *exploreFlags) strategies() ([]player.Strategy, error) {

@@ -29,6 +29,12 @@ func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
 	if err := s.prepare(context.Background()); err != nil {
 		return nil, nil, err
 	}
+	run, schedule := s.chance(seed)
+	return run, schedule, nil
+}
+
+// chance does so with a scenario that is prepared.
+func (s *Scenario) chance(seed uint64) (*Run, Schedule) {
 	c := &chance{Rand: rand.New(rand.NewPCG(seed, 0)), run: s.begin(), lags: map[string]float64{}}
 	c.faultRate = c.oneOf(0, 0.1, 0.3)
 	if c.Float64() < 0.6 {
@@ -37,6 +43,9 @@ func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
 		c.randomActions(5 + c.IntN(40))
 	}
 	for range 1 + c.IntN(4) {
+		if c.run.Broken != nil {
+			break
+		}
 		c.disturb()
 		if c.Float64() < 0.3 {
 			c.disturb() // two at once
@@ -47,7 +56,7 @@ func (s *Scenario) Chance(seed uint64) (*Run, Schedule, error) {
 		}
 	}
 	c.run.settle()
-	return c.run, c.schedule, nil
+	return c.run, c.schedule
 }
 
 func (c *chance) oneOf(values ...float64) float64 { return values[c.IntN(len(values))] }

@@ -62,14 +62,15 @@ func (r *Run) checkEnd(outcome player.Outcome) {
 			return // one that has completed does not need what a new one waits for
 		}
 		if !mayDiffer {
-			r.violated(lawSame, tell([]unlike{{
+			states := fmt.Sprint(outcome.Parent.GetKind(), is.ready, is.stalled, fresh.ready, fresh.stalled)
+			r.violatedBy(lawSame, states, tell([]unlike{{
 				fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)", name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words),
 				simulation.History{Kind: outcome.Parent.GetKind()},
 			}}))
 		}
 	}
 	if list := is.differences(fresh, history); len(list) > 0 {
-		r.violated(lawSame, name+": "+tell(list))
+		r.violatedBy(lawSame, about(list), name+": "+tell(list))
 	}
 }
 

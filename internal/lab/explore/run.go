@@ -55,10 +55,13 @@ func (s *Scenario) begin() *Run {
 	return r
 }
 
-// violated records the first violation.
-func (r *Run) violated(law, detail string) {
+// violated records the first violation. Names and numbers in the detail make it no other one.
+func (r *Run) violated(law, detail string) { r.violatedBy(law, wording(detail), detail) }
+
+// violatedBy records the first violation, of which about says what it is about.
+func (r *Run) violatedBy(law, about, detail string) {
 	if r.Broken == nil {
-		r.Broken = &Violation{Law: law, Detail: detail}
+		r.Broken = &Violation{Law: law, Detail: detail, about: about}
 	}
 }
 
@@ -181,7 +184,7 @@ func (r *Run) checkReady() {
 		}
 		if fresh := r.scenario.freshRest(r.World, parent); fresh != nil && fresh.ready == "True" {
 			if list := r.scenario.restOf(r.World, parent).differences(fresh, history); len(list) > 0 {
-				r.violated(lawReady, kube.RefOf(parent).String()+" is Ready, and "+tell(list))
+				r.violatedBy(lawReady, about(list), kube.RefOf(parent).String()+" is Ready, and "+tell(list))
 			}
 		}
 	}

@@ -100,6 +100,8 @@ type Violation struct {
 	Law string
 	// Detail says how it was broken.
 	Detail string
+
+	about string // the same in each violation of one cause
 }
 
 // String returns both.
