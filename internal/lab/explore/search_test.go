@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -56,23 +57,31 @@ func TestEditsAreFound(t *testing.T) {
 	}
 }
 
-// TestEachCauseIsFoundOnce: two bugs that break the same law are told apart, by a schedule of each,
-// and what one of them does to several objects is not.
-func TestEachCauseIsFoundOnce(t *testing.T) {
+// twoBugs are of an operator that gives a ConfigMap a field too much when it is edited to x:2, and
+// leaves a Secret behind when it is edited to a later one, at the earliest with some generation.
+func twoBugs(t *testing.T, generation int64) *Scenario {
 	const images = `{"type":"string","enum":["x:1","x:2","x:3","x:4"]}`
 	controller := toys(images, `{"type":"object"}`, func(parent *toy) []metacontroller.Object {
 		config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: parent.Name}, Data: map[string]string{}}
 		children := []metacontroller.Object{config}
-		switch isEdited := parent.Generation > 1; {
-		case isEdited && parent.Spec.Image == "x:2":
+		switch image := parent.Spec.Image; {
+		case parent.Generation > 1 && image == "x:2":
 			config.Data["old"] = "true"
-		case isEdited && parent.Spec.Image > "x:2":
-			children = append(children, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(parent.Spec.Image, "x:")}})
+		case parent.Generation >= generation && image > "x:2":
+			children = append(children, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: strings.TrimPrefix(image, "x:")}})
 		}
 		return children
 	}, metacontroller.Child{Resource: metacontroller.ConfigMap, Update: metacontroller.InPlace},
 		metacontroller.Child{Resource: metacontroller.Secret, Update: metacontroller.InPlace})
 	s := toyScenario(player.DynamicApply, controller, `{"image":"x:1"}`)
+	require.NoError(t, s.prepare(t.Context()))
+	return s
+}
+
+// TestEachCauseIsFoundOnce: two bugs that break the same law are told apart, by a schedule of each,
+// and what one of them does to several objects is not.
+func TestEachCauseIsFoundOnce(t *testing.T) {
+	s := twoBugs(t, 2)
 	findings, played, err := s.Find(t.Context(), Search{First: 1, Schedules: 40})
 	require.NoError(t, err)
 	require.Equal(t, 40, played)
@@ -86,6 +95,24 @@ func TestEachCauseIsFoundOnce(t *testing.T) {
 		require.Equal(t, !isLeft, strings.Contains(finding.Schedule.String(), `"image":"x:2"`), finding.Text())
 	}
 	require.NotEqual(t, findings[0].cause(), findings[1].cause())
+}
+
+// TestMinimizingKeepsTheCause: a part of the schedule breaks the same law in another way.
+func TestMinimizingKeepsTheCause(t *testing.T) {
+	s := twoBugs(t, 3)
+	edit := func(image string) player.Action {
+		return player.Action{Do: "edit", Target: "Toy/t", Detail: `{"spec":{"image":"` + image + `"}}`}
+	}
+	whole := Schedule{edit("x:2"), edit("x:3"), {Do: "restart"}}
+	broken := *s.Play(whole).Broken
+	run, schedule := s.Minimize(t.Context(), whole, broken, minimizing)
+	require.Equal(t, broken, *run.Broken)
+	require.Equal(t, whole[:2], schedule)
+
+	ended, end := context.WithCancel(t.Context())
+	end()
+	_, schedule = s.Minimize(ended, whole, broken, minimizing)
+	require.Equal(t, whole, schedule)
 }
 
 // TestWhatVariesIsNoOtherCause: names, numbers and what is quoted.
