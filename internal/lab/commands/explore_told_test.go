@@ -56,7 +56,7 @@ func rude(notAnswered func()) metacontroller.Controller {
 
 // TestExploreTellsAllThatItFinds: each with a schedule of its own, after all that was played.
 func TestExploreTellsAllThatItFinds(t *testing.T) {
-	code, out, says := runProgram(t, []metacontroller.Controller{rude(func() {})}, bare, "explore", "-", "--schedules", "40")
+	code, out, says := runProgram(t, Operators{Controllers: []metacontroller.Controller{rude(func() {})}}, bare, "explore", "-", "--schedules", "40")
 	require.Equal(t, cli.ExitFailed, code)
 	require.Contains(t, says, "explore has found broken laws or invariants: see above")
 	require.Regexp(t, `^= .*, dynamic-apply: schedules: 40, found: 2\n= .*, server-side-apply: schedules: 40, found: 2\n\n= .*, dynamic-apply\n\n! `, out)
@@ -76,7 +76,7 @@ func TestExploreTellsWhatItHasFoundWhenItIsInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	explore := func() (out, says string) {
 		var outBuffer, errBuffer bytes.Buffer
-		code := Run(ctx, "operetta", []metacontroller.Controller{rude(interrupt)}, []string{"explore", "-", "--schedules", "1000000"},
+		code := Run(ctx, "operetta", Operators{Controllers: []metacontroller.Controller{rude(interrupt)}}, []string{"explore", "-", "--schedules", "1000000"},
 			cli.Streams{In: strings.NewReader(bare), Out: &outBuffer, Err: &errBuffer})
 		require.Equal(t, cli.ExitFailed, code)
 		return outBuffer.String(), errBuffer.String()
