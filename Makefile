@@ -80,7 +80,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/operetta, and bin/operetta-server, which is the one that the image has
-	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/ ./cmd/...
+	@CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X $(MODULE)/internal/cli.version=$(VERSION)" -o bin/ ./cmd/...
 	@cp deploy/kubectl-operetta bin/
 
 .PHONY: image
