@@ -311,11 +311,16 @@ verify: ## Fail when what is generated, formatted or tidied differs from what is
 	$(GO) mod tidy -diff
 	cd examples && $(GO) mod tidy -diff
 	cd e2e && $(GO) mod tidy -diff
+	cd e2e/kubernetes && $(GO) mod tidy -diff
 	cd e2e/native && $(GO) mod tidy -diff
 	cd e2e/defaults && $(GO) mod tidy -diff
 	cd e2e/kwok && $(GO) mod tidy -diff
 	cd release && $(GO) mod tidy -diff
 	cd web && $(GO) mod tidy -diff
+	@awk '/=>/ {next} {sub(/^require /, "")} $$2 !~ /^v[0-9]/ {next} \
+	  FILENAME == "go.mod" {root[$$1] = $$2; next} \
+	  !/ indirect$$/ && $$1 in root && root[$$1] != $$2 {print FILENAME ": " $$1 " " $$2 " is " root[$$1] " in go.mod: require that"; bad = 1} \
+	  END {exit bad}' go.mod $$(git ls-files '*/go.mod')
 
 .PHONY: page
 page: page-tools ## Build the page of operetta play from web/, and take the pictures of README.md and docs/ (needs npm and Chromium)

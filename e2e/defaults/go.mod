@@ -1,6 +1,6 @@
 // The comparison of the simulated API server with Kubernetes. It needs the code of
-// both, and has a go.mod of its own: in that of e2e/ the product would raise
-// versions that the programs of the control plane are built from. Kubernetes has the
+// both, and has a go.mod of its own: in that of e2e/kubernetes the product would
+// raise versions that the programs of the control plane are built from. Kubernetes has the
 // same version in both.
 module github.com/operetta-dev/operetta/e2e/defaults
 

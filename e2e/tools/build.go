@@ -19,7 +19,7 @@ import (
 // Build returns the path of each tool's binary, building those that the cache
 // does not hold yet. The first build of a control plane takes minutes, all
 // later calls a fraction of a second. It must be called from within the module
-// that pins the tools.
+// of this package.
 func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 	cache, err := cacheDir(ctx)
 	if err != nil {
@@ -107,7 +107,7 @@ func moduleDir(ctx context.Context) (string, error) {
 	return filepath.Dir(goMod), err
 }
 
-// cacheDir returns the directory for the binaries of this very go.mod, go.sum
+// cacheDir returns the directory for the binaries of these very go.mod, go.sum
 // and Go version, and makes it. Any change of these may change the binaries, so
 // it leads to another directory; old ones are never reused and can be deleted.
 func cacheDir(ctx context.Context) (string, error) {
@@ -125,7 +125,7 @@ func cacheDir(ctx context.Context) (string, error) {
 	}
 	key := sha256.New()
 	fmt.Fprintln(key, platform, KubeAPIServer.linkerFlags(""))
-	for _, file := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum"} {
+	for _, file := range []string{"kubernetes/go.mod", "kubernetes/go.sum", "kwok/go.mod", "kwok/go.sum"} {
 		content, err := os.ReadFile(filepath.Join(folder, file))
 		if err != nil {
 			return "", fmt.Errorf("read what pins the tools: %w", err)

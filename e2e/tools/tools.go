@@ -23,13 +23,13 @@ type Tool struct {
 	// Module is the module of Package; its version is the version of the tool.
 	Module string
 	// Dir is the folder of the go.mod with the tool line, below the one of this
-	// package's module. It is empty for that one itself.
+	// package's module.
 	Dir string
 }
 
 // The programs of a control plane.
 var (
-	Etcd          = Tool{Name: "etcd", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3"}
+	Etcd          = Tool{Name: "etcd", Package: "go.etcd.io/etcd/server/v3", Module: "go.etcd.io/etcd/server/v3", Dir: "kubernetes"}
 	KubeAPIServer = kubernetes("kube-apiserver")
 	Kubectl       = kubernetes("kubectl")
 
@@ -52,7 +52,7 @@ func Nodes() []Tool {
 }
 
 func kubernetes(name string) Tool {
-	return Tool{Name: name, Package: kubernetesModule + "/cmd/" + name, Module: kubernetesModule}
+	return Tool{Name: name, Package: kubernetesModule + "/cmd/" + name, Module: kubernetesModule, Dir: "kubernetes"}
 }
 
 // linkerFlags returns the -ldflags to build version of the tool with.
