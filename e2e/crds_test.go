@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,19 +17,26 @@ import (
 // fit into the last-applied annotation of a client-side apply, and each of its rules
 // must compile and stay within the API server's cost budget.
 func installCRDs() error {
-	paths, err := filepath.Glob("../deploy/crds/*.yaml")
-	if err != nil || len(paths) == 0 {
-		return fmt.Errorf("no CRDs below ../deploy/crds: %w", errors.Join(err, os.ErrNotExist))
+	paths, err := crdFiles()
+	if err != nil {
+		return err
 	}
 	for _, path := range paths {
-		if filepath.Base(path) == "kustomization.yaml" {
-			continue
-		}
 		if _, _, err := controlPlane.Kubectl("apply", "--filename="+path); err != nil {
 			return err
 		}
 	}
 	return established()
+}
+
+// crdFiles lists the CRDs of deploy/, one of each kind.
+func crdFiles() ([]string, error) {
+	paths, err := filepath.Glob("../deploy/crds/*.yaml")
+	paths = slices.DeleteFunc(paths, func(path string) bool { return filepath.Base(path) == "kustomization.yaml" })
+	if err != nil || len(paths) == 0 {
+		return nil, fmt.Errorf("no CRDs below ../deploy/crds: %w", errors.Join(err, os.ErrNotExist))
+	}
+	return paths, nil
 }
 
 // established waits until every CRD is served. One that was created a moment

@@ -200,7 +200,7 @@ func TestNamespacesCanBeOthers(t *testing.T) {
 	all := parse(t, text)
 	content, err := json.Marshal(all)
 	require.NoError(t, err)
-	require.Equal(t, 6, strings.Count(string(content), `"subjects":[{"kind":"ServiceAccount","name":"watcher","namespace":"watchers"}]`))
+	require.Equal(t, strings.Count(string(content), `"kind":"CompositeController"`), strings.Count(string(content), `"subjects":[{"kind":"ServiceAccount","name":"watcher","namespace":"watchers"}]`))
 	require.Contains(t, string(content), `"service":{"name":"operetta","namespace":"acme","port":80}`)
 	require.Contains(t, string(content), `{"namespaceSelector":{"matchLabels":{"kubernetes.io/metadata.name":"watchers"}},"podSelector":{"matchLabels":{"app":"watcher"}}}`)
 	require.Contains(t, all, "Deployment/acme/operetta")

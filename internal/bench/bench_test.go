@@ -61,7 +61,7 @@ func starts(t *testing.T, path string) []figure {
 		{"program, stripped", megabytes(size), "-", size, 0, 32, 0},
 		{"from exec to /readyz 200", fmt.Sprintf("%.2f s", median(took)), "-", median(took), 0, 1, 0},
 		ratio("processor time until then", fmt.Sprintf("%.2f s", median(cost)), "-", 0),
-		{"memory, idle, six kinds", megabytes(median(idle)), "-", median(idle), 0, 60, 0},
+		{"memory, idle, all kinds", megabytes(median(idle)), "-", median(idle), 0, 60, 0},
 	}
 }
 
