@@ -127,17 +127,21 @@ func TestWhyMistakes(t *testing.T) {
 		{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"a","namespace":"x","uid":"1","generation":1},"spec":{"size":1}},
 		{"apiVersion":"apps.jicki.cn/v1alpha1","kind":"PodSet","metadata":{"name":"a","namespace":"y","uid":"2","generation":1},"spec":{"size":1}}]}`)
 	pods := write(t, "pods.json", `{"kind":"List","apiVersion":"v1","items":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}]}`)
+	var kinds []string
+	for _, controller := range hooks.All() {
+		kinds = append(kinds, controller.Name())
+	}
 	for line, test := range map[string]struct {
 		args []string
 		code int
 	}{
 		"why takes one KIND/NAME, as in modelbox/sentiment, or --all":                     {nil, 2},
 		`"sentiment" names no custom resource: write KIND/NAME, as in modelbox/sentiment`: {[]string{"sentiment"}, 2},
-		"--all takes no name":                                     {[]string{"--all", "podset/a"}, 2},
-		"--watch needs a file: write -f FILE":                     {[]string{"--all", "--watch"}, 2},
-		`--output "yaml" is not supported: use text, json or dot`: {[]string{"--all", "-o", "yaml"}, 2},
-		`--now "noon" is no time like 2026-01-02T15:04:05Z`:       {[]string{"--all", "-f", two, "--now", "noon"}, 2},
-		`there is no operator for the kind "box": it is one of build, dataservice, modelbox, myjob, podbuggertool, podset`:                {[]string{"box/a"}, 2},
+		"--all takes no name":                                                                                                             {[]string{"--all", "podset/a"}, 2},
+		"--watch needs a file: write -f FILE":                                                                                             {[]string{"--all", "--watch"}, 2},
+		`--output "yaml" is not supported: use text, json or dot`:                                                                         {[]string{"--all", "-o", "yaml"}, 2},
+		`--now "noon" is no time like 2026-01-02T15:04:05Z`:                                                                               {[]string{"--all", "-f", two, "--now", "noon"}, 2},
+		`there is no operator for the kind "box": it is one of ` + strings.Join(kinds, ", "):                                              {[]string{"box/a"}, 2},
 		two + " has no podset/b: --all tells of all custom resources that it has":                                                         {[]string{"podset/b", "-f", two}, 1},
 		two + " has no podset/a in the namespace z: --all tells of all custom resources that it has":                                      {[]string{"podset/a", "-f", two, "-n", "z"}, 1},
 		"podset/a is in the namespaces x, y: write --namespace":                                                                           {[]string{"podset/a", "-f", two}, 1},
