@@ -298,7 +298,7 @@ bench-requests: ## Record what make bench sends, on a real control plane
 ##@ To change it
 
 .PHONY: generate
-generate: ## Write the CRDs, CompositeControllers, RBAC, the overlay of SHARDS=2 and the README's table
+generate: ## Write the CRDs, CompositeControllers, RBAC, the overlay of SHARDS=2 and the tables of README and CONTRIBUTING
 	$(GENERATE)
 	$(GENERATE_EXAMPLES)
 

@@ -1,6 +1,5 @@
 // Package metacontroller speaks the webhook protocol of Metacontroller's
-// CompositeController, and nothing else: it knows no custom resource and no
-// HTTP.
+// CompositeController, and nothing else. It knows no custom resource and no HTTP.
 //
 // An operator declares a [Controller]: its parent, the kinds of its children
 // with their update methods, and its hooks. A hook is a pure function from a

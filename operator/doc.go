@@ -1,4 +1,4 @@
-// Package operator is what an operator is written with: the conditions of its
-// status and when to check again, the names and labels of its children, how
-// many of them to create at once, and the state of observed Pods and workloads.
+// Package operator is what an operator is written with. It has the conditions of its status
+// and when to check again, the names and labels of its children, how many of them to create
+// at once, and the state of observed Pods and workloads.
 package operator

@@ -1,6 +1,6 @@
-// Package serve is the server alone of operators that are declared as
-// [metacontroller.Controller]: what an image carries. [operetta.Main] has the same
-// commands, and those for people who write or try operators.
+// Package serve is what an image carries: the server alone, of any list of operators. They
+// are declared as [metacontroller.Controller]. [operetta.Main] has the same commands, and
+// those for people who write or try operators.
 //
 // [operetta.Main]: https://pkg.go.dev/github.com/operetta-dev/operetta#Main
 package serve

@@ -1,6 +1,6 @@
-// Package dataservice runs a whole product from one resource: two kinds of
-// middleware, a registry, business services, gateways and a web front, each a
-// workload with a Service and its configuration.
+// Package dataservice runs a whole product from one resource. It has two kinds of
+// middleware, a registry, business services, gateways and a web front, each a workload with
+// a Service and its configuration.
 //
 // The product is a table (see table.go); the rest of the package knows no
 // component by name. A component is created when all those that it comes after

@@ -1,5 +1,5 @@
-// Package certtest creates certificates for tests, and folders whose files are replaced
-// in the way the kubelet updates the volume of a Secret.
+// Package certtest creates certificates for tests, and folders in which they are replaced.
+// That happens in the way the kubelet updates the volume of a Secret.
 package certtest
 
 import (

@@ -1,5 +1,5 @@
-// Package cli is the command line of any list of operators: it serves them as webhooks
-// of Metacontroller. A program may have more commands, as those of the workbench.
+// Package cli is what an image needs of the command line: serve, config and version, for
+// any list of operators. A program may have more commands, as those of the workbench.
 package cli
 
 import (

@@ -1,6 +1,6 @@
-// Package corpus reads and writes requests with their answers, as files below
-// testdata and from serve --record: <kind>/<hook>/<case>.in.yaml and .out.yaml,
-// where the path mirrors the URL.
+// Package corpus reads and writes requests with their answers, as files. They are below
+// testdata and from serve --record: <kind>/<hook>/<case>.in.yaml and .out.yaml, where the
+// path mirrors the URL.
 package corpus
 
 import (

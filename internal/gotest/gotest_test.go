@@ -1,4 +1,3 @@
-// Package gotest has the script with which the Makefile runs go test.
 package gotest
 
 import (

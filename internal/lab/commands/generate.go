@@ -18,7 +18,8 @@ func newGenerateCommand(p *program) *cobra.Command {
 project: the CRDs from the Go types of the custom resources, by controller-gen, and the
 others from the declarations of the operators in this program. In README.md and in
 docs/install.md it writes what stands between the lines <!-- kinds:begin --> and
-<!-- kinds:end -->, and those of uninstall, where there are any. With --shards it also
+<!-- kinds:end -->, and those of uninstall, where there are any, and in CONTRIBUTING.md
+between those of packages what the comments of the packages say. With --shards it also
 writes deploy/overlays/sharded, which divides the custom resources among several
 Metacontrollers. It needs the go command, which downloads controller-gen the first time.
 

@@ -1,4 +1,4 @@
-// Package commands are the commands for people who write or try operators: they need no
+// Package commands has the commands for people who write or try operators. They need no
 // cluster, and nothing of them belongs into an image.
 package commands
 

@@ -1,5 +1,5 @@
-// Package dump reads what kubectl get -o json prints, and builds from it the very requests that
-// Metacontroller would send: one custom resource after the other, each with its own children and
+// Package dump makes of what kubectl get -o json prints the requests that Metacontroller
+// would send. They come one custom resource after the other, each with its own children and
 // the objects that its customize hook selects.
 //
 // It never guesses. A kind of which the dump has no object may be empty in the cluster, or kubectl

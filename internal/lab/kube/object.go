@@ -1,5 +1,6 @@
-// Package kube is a Kubernetes object as the workbench sees it: how it is named, who owns it, what its
-// conditions say, how it is and how far, how two of them differ, and what of them is hidden.
+// Package kube is a Kubernetes object as the workbench sees it. It tells how one is named,
+// who owns it, what its conditions say, how it is and how far, how two of them differ, and
+// what of them is hidden.
 //
 // It is not called object, as a thousand variables are.
 package kube

@@ -1,5 +1,5 @@
-// Package page is a page on this machine that plays custom resources: the program plays, the page
-// shows. A [Scenario] is all that a link has, and the same scenario is always the same [Run].
+// Package page serves the page of operetta play: the program plays, the page shows. A
+// [Scenario] is all that a link has, and the same scenario is always the same [Run].
 package page
 
 import (

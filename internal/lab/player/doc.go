@@ -1,6 +1,6 @@
-// Package player plays in memory what happens to custom resources in a
-// cluster, until nothing changes any more: for previews, for demonstrations and
-// for tests of the hooks, which it calls through a [Call].
+// Package player plays in memory what happens to custom resources in a cluster, until
+// nothing changes any more. It is for previews, for demonstrations and for tests of the
+// hooks, which it calls through a [Call].
 //
 // A [World] has three parts, each a package below this one that knows nothing of the
 // inside of the others: apiserver stores objects and tells of each write, composite is

@@ -1,6 +1,5 @@
-// Package apiserver models the part of a Kubernetes API server that operators
-// notice: it stores objects, notifies watches of each write, and refuses what a real
-// one refuses.
+// Package apiserver models the part of a Kubernetes API server that operators notice. It
+// stores objects, notifies watches of each write, and refuses what a real one refuses.
 //
 // It has identities, generations, optimistic locking, finalizers, graceful deletion
 // of Pods, deletion with a cascade, the defaults of the built-in kinds, the

@@ -1,6 +1,6 @@
-// Package composite models Metacontroller's CompositeController, version 4.17: it
-// hears of objects by watches of an API server, claims children, calls hooks, and
-// applies what they ask for.
+// Package composite models Metacontroller's CompositeController, version 4.17. It hears of
+// objects by watches of an API server, claims children, calls hooks, and applies what they
+// ask for.
 //
 // Metacontroller is played in full as far as a CompositeController with
 // generateSelector and ignoreStatusChanges has it: requests of both hook versions,

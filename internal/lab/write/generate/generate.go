@@ -1,7 +1,7 @@
-// Package generate writes the files that follow from a project's operators:
-// their CRDs, CompositeControllers and permissions below deploy/, and the
-// sections of its README and of docs/install.md that list them. The sources are the list of operators and the Go types of their custom
-// resources.
+// Package generate writes the files that follow from a project's operators. They are their
+// CRDs, CompositeControllers and permissions below deploy/, and the sections of its README,
+// of docs/install.md and of CONTRIBUTING.md that list them. The sources are the list of
+// operators, the Go types of their custom resources and the comments of its packages.
 package generate
 
 import (
@@ -88,7 +88,7 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 			return nil, err
 		}
 	}
-	return files, nil
+	return files, files.addPackages(ctx, p.Root)
 }
 
 // page returns the path of the page about a kind that the README links, or "" if

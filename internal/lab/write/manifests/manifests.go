@@ -1,6 +1,6 @@
-// Package manifests prints Kubernetes manifests from the declarations of the
-// operators: what Metacontroller shall watch and call, what it must be allowed
-// to do, and what Argo CD and the README need to know of each kind.
+// Package manifests prints Kubernetes manifests from the declarations of the operators.
+// They say what Metacontroller shall watch and call, what it must be allowed to do, and
+// what Argo CD and the README need to know of each kind.
 //
 // Everything is a function of a [metacontroller.Controller], so that a kind is
 // declared once. The same declaration prints the same bytes.

@@ -1,0 +1,2 @@
+// Package gotest has the script with which the Makefile runs go test.
+package gotest
