@@ -102,12 +102,11 @@ func sameStatus(told, answered []byte) bool {
 // too many. Before is everything where there is none.
 func aroundGeneration(status []byte) (before, after []byte) {
 	const name = `"observedGeneration":`
-	value := rawjson.Lookup(status, "observedGeneration")
-	start := cap(status) - cap(value) - len(name) // a value ends where its text does
-	if value == nil || start < 0 {
+	start, end := rawjson.Find(status, "observedGeneration")
+	if end == 0 || !bytes.HasSuffix(status[:start], []byte(name)) {
 		return status, nil
 	}
-	before, after = status[:start], status[start+len(name)+len(value):]
+	before, after = status[:start-len(name)], status[end:]
 	if rest, found := bytes.CutPrefix(after, []byte(",")); found {
 		return before, rest
 	}

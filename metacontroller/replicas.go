@@ -15,7 +15,8 @@ func withReplicas(observed *Snapshot, wire []byte) []byte {
 	if observed.APIVersion != Deployment.APIVersion || !slices.Contains([]string{Deployment.Kind, StatefulSet.Kind, ReplicaSet.Kind}, observed.Kind) {
 		return wire
 	}
-	spec := rawjson.Lookup(wire, "spec")
+	start, end := rawjson.Find(wire, "spec")
+	spec := wire[start:end]
 	if !rawjson.IsObject(spec) || rawjson.Lookup(spec, "replicas") != nil || !observed.HasApplied("spec", "replicas") {
 		return wire
 	}
@@ -27,6 +28,5 @@ func withReplicas(observed *Snapshot, wire []byte) []byte {
 	if spec[1] != '}' {
 		member = append(member, ',')
 	}
-	at := cap(wire) - cap(spec) + 1 // spec is a part of wire
-	return slices.Concat(wire[:at], member, wire[at:])
+	return slices.Concat(wire[:start+1], member, wire[start+1:])
 }

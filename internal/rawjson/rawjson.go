@@ -14,13 +14,21 @@ import (
 // object, in the order of the text. It reports false if raw is no object, or if
 // visit returned false.
 func Members(raw []byte, visit func(key, value []byte) bool) bool {
+	return members(raw, func(key []byte, start, end int) bool { return visit(key, raw[start:end]) })
+}
+
+// members is Members, with the places of the values in raw.
+func members(raw []byte, visit func(key []byte, start, end int) bool) bool {
 	i := skipSpace(raw, 0)
 	if i == len(raw) || raw[i] != '{' {
 		return false
 	}
 	for i = skipSpace(raw, i+1); raw[i] != '}'; {
-		key, value, end := memberAt(raw, i)
-		if !visit(key, value) {
+		end := skipString(raw, i)
+		key := Unquote(raw[i:end])
+		start := skipSpace(raw, skipSpace(raw, end)+1) // over the colon
+		end = skipValue(raw, start)
+		if !visit(key, start, end) {
 			return false
 		}
 		if i = skipSpace(raw, end); raw[i] == ',' {
@@ -28,15 +36,6 @@ func Members(raw []byte, visit func(key, value []byte) bool) bool {
 		}
 	}
 	return true
-}
-
-// memberAt returns the member of an object that begins at i, and the index behind it.
-func memberAt(raw []byte, i int) (key, value []byte, end int) {
-	end = skipString(raw, i)
-	key = Unquote(raw[i:end])
-	start := skipSpace(raw, skipSpace(raw, end)+1) // over the colon
-	end = skipValue(raw, start)
-	return key, raw[start:end], end
 }
 
 // Elements calls visit with the raw value of each element of a JSON list, until
@@ -59,20 +58,30 @@ func Elements(raw []byte, visit func(value []byte) bool) {
 
 // Lookup returns the raw value at a path of member names, or nil.
 func Lookup(raw []byte, path ...string) []byte {
-	for _, name := range path {
-		var found []byte
-		Members(raw, func(key, value []byte) bool {
-			if string(key) == name {
-				found = value
-			}
-			return found == nil // a name stands once
-		})
-		if found == nil {
-			return nil
-		}
-		raw = found
+	start, end := Find(raw, path...)
+	if end == 0 {
+		return nil
 	}
-	return raw
+	return raw[start:end]
+}
+
+// Find returns where the value at a path of member names begins in a text, and the index behind
+// it. Both are 0 where there is none.
+func Find(raw []byte, path ...string) (start, end int) {
+	end = len(raw)
+	for _, name := range path {
+		from, found := start, false
+		members(raw[from:end], func(key []byte, first, behind int) bool {
+			if found = string(key) == name; found {
+				start, end = from+first, from+behind
+			}
+			return !found // a name stands once
+		})
+		if !found {
+			return 0, 0
+		}
+	}
+	return start, end
 }
 
 // Text returns the string in a raw JSON value, and whether it is a string.

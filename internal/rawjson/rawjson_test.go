@@ -56,6 +56,16 @@ func TestLookup(t *testing.T) {
 	require.Equal(t, "x\ny", s)
 }
 
+func TestFind(t *testing.T) {
+	for _, text := range []string{`{"a":{"b":{"c":2}},"s":"x\ny"}`, " {\n\"s\" : {\"a\" : null } , \"a\":\t{ \"b\" : {\"c\":[ 1 ]} } }", `[]`, ``, `1`} {
+		for _, path := range [][]string{{"a"}, {"a", "b"}, {"a", "b", "c"}, {"a", "c"}, {"s"}, {"s", "a"}, {"b"}, {}} {
+			start, end := Find([]byte(text), path...)
+			require.Equal(t, string(Lookup([]byte(text), path...)), text[start:end], "%v in %s", path, text)
+			require.Equal(t, Lookup([]byte(text), path...) == nil, end == 0, "%v in %s", path, text)
+		}
+	}
+}
+
 func FuzzSplit(f *testing.F) {
 	f.Add([]byte(`{"a":"\\\"","b":[{"c":"}"}],"d":1e5}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
