@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/operetta-dev/operetta/hooks"
 	"github.com/operetta-dev/operetta/internal/cli"
 )
 
