@@ -69,6 +69,7 @@ func (k kind) run(t *testing.T) {
 		{"goldens", kind.goldens, ""},
 		{"files are pairs", kind.filesArePairs, ""},
 		{"cases tell their reason", kind.casesTellTheirReason, ""},
+		{"definition can be stored", kind.definitionCanBeStored, "change the marker, or the type, and write make generate"},
 		{"parents can be stored", kind.parentsCanBeStored, ""},
 		{"calls share nothing", kind.callsShareNothing, "keep no variable between calls, and change no value of the declaration"},
 		{"laws", kind.laws, ""},

@@ -23,10 +23,10 @@ import (
 )
 
 // TestDiffOfAFleet: 10,000 custom resources, with a Deployment, a Service and three Pods each, take
-// less than 256 MiB. In their new namespaces all of them change.
+// less than 512 MiB. In their new namespaces all of them change.
 func TestDiffOfAFleet(t *testing.T) {
 	needsLoad(t)
-	const parents, megabytes = 10_000, 256
+	const parents, megabytes = 10_000, 512
 	world := dumptest.Converged(t, player.Options{Controllers: hooks.All(), Call: player.Direct(hooks.All()...)}, sample)
 	objects := slices.DeleteFunc(world.Objects(), func(object kube.Object) bool {
 		return !slices.Contains([]string{"ModelBox", "Deployment", "Service", "Pod"}, object.GetKind())

@@ -29,8 +29,6 @@ type Dump struct {
 	byValue map[string]map[string][]*entry // by kind and a label, once it is looked for
 	newest  time.Time
 	asked   map[string]bool // kinds that are seen even if they are empty
-	kept    packer
-	texts   texts
 	// isManaged is set where an object has managedFields, which kubectl hides by default.
 	isManaged bool
 }
@@ -38,7 +36,7 @@ type Dump struct {
 // entry is an object that is decoded when it is needed.
 type entry struct {
 	ref      kube.Ref
-	text     packed
+	text     []byte
 	sum      [sha256.Size]byte // of the text
 	uid      types.UID
 	version  string
@@ -56,7 +54,7 @@ func (d *Dump) Get(ref kube.Ref) kube.Object {
 }
 
 func (d *Dump) decode(e *entry) kube.Object {
-	object, err := kube.ParseObject(d.kept.unpack(e.text))
+	object, err := kube.ParseObject(e.text)
 	if err != nil {
 		panic(fmt.Sprintf("%s was read, and cannot be read again: %s", e.ref, err))
 	}

@@ -31,7 +31,6 @@ func Read(r io.Reader) (*Dump, error) {
 		entries: map[kube.Ref]*entry{}, byKind: map[string][]*entry{},
 		byOwner: map[types.UID][]*entry{}, byLabel: map[string][]*entry{},
 		byValue: map[string]map[string][]*entry{}, asked: map[string]bool{},
-		texts: texts{},
 	}
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	var err error
@@ -47,7 +46,7 @@ func Read(r io.Reader) (*Dump, error) {
 		return nil, errors.New("has no object: write kubectl get KINDS -A -o json, with the kinds of your custom resources and of their children")
 	}
 	d.index()
-	return d, d.kept.close()
+	return d, nil
 }
 
 // isJSON looks at the first character that is no space.
@@ -204,9 +203,9 @@ func (d *Dump) read(text jsontext.Value) error {
 		return fmt.Errorf("has no apiVersion, kind or metadata.name in object %d: print it with kubectl get -o json", number)
 	}
 	ref := kube.Ref{
-		APIVersion: d.texts.same(h.APIVersion), Kind: d.texts.same(h.Kind), Namespace: d.texts.same(h.Metadata.Namespace), Name: h.Metadata.Name,
+		APIVersion: same(h.APIVersion), Kind: same(h.Kind), Namespace: same(h.Metadata.Namespace), Name: h.Metadata.Name,
 	}
-	e := &entry{ref: ref, sum: sha256.Sum256(text), uid: h.Metadata.UID, version: h.Metadata.ResourceVersion, labels: d.texts.pairs(h.Metadata.Labels)}
+	e := &entry{ref: ref, sum: sha256.Sum256(text), uid: h.Metadata.UID, version: h.Metadata.ResourceVersion, labels: pairsOf(h.Metadata.Labels)}
 	for _, owner := range h.Metadata.OwnerReferences {
 		e.owners = append(e.owners, owner.UID)
 	}
@@ -228,10 +227,9 @@ func (d *Dump) read(text jsontext.Value) error {
 		}
 		return true
 	})
-	var err error
-	e.text, err = d.kept.pack(text)
+	e.text = bytes.Clone(text)
 	d.add(e)
-	return err
+	return nil
 }
 
 // note looks whether a time is the newest.

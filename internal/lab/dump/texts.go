@@ -3,28 +3,20 @@ package dump
 import (
 	"maps"
 	"slices"
+	"unique"
 )
 
-// texts keeps one of equal texts: names of kinds and labels stand in a dump thousands of times.
-type texts map[string]string
-
-// same returns the first text that is equal.
-func (t texts) same(text string) string {
-	if known, found := t[text]; found {
-		return known
-	}
-	t[text] = text
-	return text
-}
+// same returns one of equal texts: names of kinds and labels stand in a dump thousands of times.
+func same(text string) string { return unique.Make(text).Value() }
 
 // pairs are the labels of an object: names, each with its value behind it. It is a
 // [k8s.io/apimachinery/pkg/labels.Labels] that needs less memory than a map.
 type pairs []string
 
-func (t texts) pairs(labels map[string]string) pairs {
+func pairsOf(labels map[string]string) pairs {
 	list := make(pairs, 0, 2*len(labels))
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		list = append(list, t.same(name), t.same(labels[name]))
+		list = append(list, same(name), same(labels[name]))
 	}
 	return list
 }

@@ -1,8 +1,11 @@
-package crds
+package operettatest
 
 import (
 	"context"
 	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -10,10 +13,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// admitted returns why the API server would refuse a CustomResourceDefinition, by its
+// definitionCanBeStored requires that the API server would take the operator's CustomResourceDefinition.
+// That is a test, and not a part of operetta generate, because the validation comes with gRPC and
+// OpenTelemetry.
+func (k kind) definitionCanBeStored(t *testing.T) {
+	if len(k.CRD) == 0 {
+		t.Skip("the operator has no CRD: set Controller.CRD")
+	}
+	require.NoError(t, stored(t.Context(), k.CRD))
+}
+
+// stored returns why the API server would refuse a CustomResourceDefinition, by its
 // own validation: among others it estimates what each rule costs at most, for the
 // longest lists and texts that the schema admits, and refuses what costs too much.
-func admitted(ctx context.Context, text []byte) error {
+func stored(ctx context.Context, text []byte) error {
 	var written apiextensionsv1.CustomResourceDefinition
 	if err := yaml.UnmarshalStrict(text, &written); err != nil {
 		return fmt.Errorf("reading the CustomResourceDefinition: %w", err)

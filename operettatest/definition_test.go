@@ -1,4 +1,4 @@
-package crds
+package operettatest
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ spec:
 
 func TestWhatTheAPIServerWouldRefuseIsTold(t *testing.T) {
 	const once = "self.notes.all(n, self.notes.exists_one(m, m == n))"
-	require.NoError(t, admitted(t.Context(), []byte(tune("maxItems: 10", once))))
+	require.NoError(t, stored(t.Context(), []byte(tune("maxItems: 10", once))))
 	for want, text := range map[string]string{
 		"estimated rule cost exceeds budget by factor of": tune("maxItems: 100000", once),
 		"undefined field 'tones'":                         tune("maxItems: 10", "self.tones.size() > 1"),
@@ -45,6 +45,6 @@ func TestWhatTheAPIServerWouldRefuseIsTold(t *testing.T) {
 		"must be spec.names.plural+\".\"+spec.group":      strings.Replace(tune("maxItems: 10", once), "name: tunes.example.org", "name: tones.example.org", 1),
 		"unknown field":                                   strings.Replace(tune("maxItems: 10", once), "maxItems", "mostItems", 1),
 	} {
-		require.ErrorContains(t, admitted(t.Context(), []byte(text)), want)
+		require.ErrorContains(t, stored(t.Context(), []byte(text)), want)
 	}
 }
