@@ -40,7 +40,7 @@ type violations struct {
 // withinSpec returns a violation of each constraint of a controller's CRD below
 // spec, but for the rules.
 func withinSpec(t *testing.T, controller metacontroller.Controller, spec any) []violation {
-	root, err := crd.Written(controller.CRD, controller.Parent.Version())
+	root, err := crd.Written(controller.CRD.Text(), controller.Parent.Version())
 	require.NoError(t, err)
 	v := &violations{T: t, spec: spec}
 	require.Contains(t, root["required"], "spec")

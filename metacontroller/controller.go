@@ -13,12 +13,11 @@ import (
 type Controller struct {
 	// Parent is the custom resource that users write.
 	Parent Resource
-	// CRD is the parent's CustomResourceDefinition in YAML. The sync hook is
-	// not called for a parent that it refuses: a hook would compute fewer
-	// children from an invalid spec, and those that it leaves out would be
-	// deleted. Without a CRD nothing is validated. The bytes must not be
-	// changed.
-	CRD []byte
+	// CRD is the parent's CustomResourceDefinition. The sync hook is not called
+	// for a parent that it refuses: a hook would compute fewer children from an
+	// invalid spec, and those that it leaves out would be deleted. Without a CRD
+	// nothing is validated.
+	CRD *CRD
 	// Children are all kinds that a hook may ask for, each with the exact
 	// apiVersion of its objects: a child of another version would be deleted
 	// and created again on every sync.

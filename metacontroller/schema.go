@@ -16,7 +16,7 @@ import (
 // each kind. Most requests are about a parent that has not changed.
 const cachedVerdicts = 4096
 
-// schema is a Controller's CRD, compiled when it is first needed, with a cache
+// schema is a version of a CRD, compiled when it is first needed, with a cache
 // of validation results. A result depends on the parent alone, so the cache
 // only saves time.
 type schema struct {
@@ -24,33 +24,30 @@ type schema struct {
 	verdicts *lru.Cache // of uint64 to error
 }
 
-// schemas caches the schemas of all Controllers by the first byte of their CRD:
-// a Controller is a value that is built anew often, with the same CRD bytes.
-var schemas sync.Map // of *byte to *schema
-
-// schema returns nil for a Controller without a CRD.
-func (c Controller) schema() *schema {
-	if len(c.CRD) == 0 {
-		return nil
-	}
-	if known, ok := schemas.Load(&c.CRD[0]); ok {
+// version returns a version of a definition.
+func (c *CRD) version(name string) *schema {
+	if known, ok := c.versions.Load(name); ok {
 		return known.(*schema)
 	}
-	made, _ := schemas.LoadOrStore(&c.CRD[0], &schema{
-		load:     func() (*crd.Schema, error) { return crd.Compiled(c.CRD, c.Parent.Version()) },
+	made, _ := c.versions.LoadOrStore(name, &schema{
+		load:     sync.OnceValues(func() (*crd.Schema, error) { return crd.Load(c.text, name) }),
 		verdicts: lru.New(cachedVerdicts),
 	})
 	return made.(*schema)
 }
 
+// Schema returns the compiled CRD, or nil if there is none.
+func (c Controller) Schema() (*crd.Schema, error) {
+	if c.CRD == nil {
+		return nil, nil //nolint:nilnil // nothing is validated
+	}
+	return c.CRD.version(c.Parent.Version()).load()
+}
+
 // LoadCRD compiles the CRD, if there is one. Otherwise the first request has to
 // wait for that.
 func (c Controller) LoadCRD() error {
-	s := c.schema()
-	if s == nil {
-		return nil
-	}
-	if _, err := s.load(); err != nil {
+	if _, err := c.Schema(); err != nil {
 		return fmt.Errorf("%s: %w", c.Name(), err)
 	}
 	return nil
@@ -59,10 +56,10 @@ func (c Controller) LoadCRD() error {
 // validate refuses a parent that the API server would refuse. The status is
 // written by the hook and is not validated.
 func (c Controller) validate(ctx context.Context, req *request) error {
-	s := c.schema()
-	if s == nil {
+	if c.CRD == nil {
 		return nil
 	}
+	s := c.CRD.version(c.Parent.Version())
 	key := verdictKey(&req.parent)
 	if verdict, ok := s.verdicts.Get(key); ok {
 		verdict, _ := verdict.(error)

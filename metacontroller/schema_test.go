@@ -48,11 +48,11 @@ spec:
 // validated returns an operator with a CRD.
 func validated(hook func(*greeting, Observed) (greetingResult, error)) Controller {
 	c := controllerOf(hook)
-	c.CRD = crdBytes
+	c.CRD = definition
 	return c
 }
 
-var crdBytes = []byte(greetingCRD)
+var definition = NewCRD([]byte(greetingCRD))
 
 func sayHello(*greeting, Observed) (greetingResult, error) {
 	return greetingResult{Status: map[string]any{}, Children: []Object{configMap("m")}}, nil
@@ -135,7 +135,7 @@ func TestABrokenCRDIsTold(t *testing.T) {
 		"metadata: {name: other}": "greeting: the CustomResourceDefinition other has no version v1",
 	} {
 		c := controllerOf(sayHello)
-		c.CRD = []byte(crd)
+		c.CRD = NewCRD([]byte(crd))
 		require.ErrorContains(t, c.LoadCRD(), want)
 		_, err := c.Call(SyncHook, noon, ask(false, "", ""))
 		require.ErrorContains(t, err, "the parent cannot be validated: ")

@@ -95,7 +95,7 @@ func (k kind) owesNothing(t *testing.T) {
 // owed returns what is missing, each with what to write where.
 func (k kind) owed() []string {
 	var owed []string
-	if len(k.CRD) == 0 {
+	if k.CRD == nil {
 		owed = append(owed, "a CustomResourceDefinition: set Controller.CRD, so that nobody asks the hooks about what it refuses")
 	}
 	for _, hook := range k.ownHooks() {

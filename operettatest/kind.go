@@ -70,7 +70,7 @@ func (k kind) each(t *testing.T, cases []corpus.Case, test func(*testing.T, corp
 // parentsCanBeStored requires that the API server would store the parent of each case,
 // unless the name of the case says otherwise.
 func (k kind) parentsCanBeStored(t *testing.T) {
-	if len(k.CRD) == 0 {
+	if k.CRD == nil {
 		t.Skip("the operator has no CRD: set Controller.CRD")
 	}
 	k.each(t, k.casesAndSamples(), func(t *testing.T, c corpus.Case) {
@@ -93,7 +93,7 @@ func (k kind) parentsCanBeStored(t *testing.T) {
 
 // schema returns the schema of the operator's CRD.
 func (k kind) schema(t testing.TB) *crd.Schema {
-	schema, err := crd.Compiled(k.CRD, k.Parent.Version())
+	schema, err := k.Schema()
 	require.NoError(t, err)
 	return schema
 }

@@ -13,11 +13,13 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+var shopCRD = metacontroller.NewCRD([]byte(strings.NewReplacer("Web", "Shop", "web", "shop").Replace(toyCRD)))
+
 // shopController declares an operator whose child is the custom resource of another.
 func shopController() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "toys.example.com/v1", Kind: "Shop", Plural: "shops"},
-		CRD:      []byte(strings.NewReplacer("Web", "Shop", "web", "shop").Replace(toyCRD)),
+		CRD:      shopCRD,
 		Children: []metacontroller.Child{{Resource: webController().Parent, Update: metacontroller.InPlace}},
 		Sync:     metacontroller.Sync(syncShop),
 	}

@@ -100,7 +100,7 @@ func asItIs(c metacontroller.Controller) metacontroller.Controller { return c }
 
 // clusterScoped makes Webs that live in no namespace, and ask for a ClusterRole.
 func clusterScoped(c metacontroller.Controller) metacontroller.Controller {
-	c.CRD = bytes.Replace(c.CRD, []byte("scope: Namespaced"), []byte("scope: Cluster"), 1)
+	c.CRD = metacontroller.NewCRD(bytes.Replace(c.CRD.Text(), []byte("scope: Namespaced"), []byte("scope: Cluster"), 1))
 	c.Children = []metacontroller.Child{{Resource: metacontroller.ClusterRole, Update: metacontroller.InPlace}}
 	c.Sync = metacontroller.Sync(func(web *toy, seen metacontroller.Observed) (metacontroller.Result[toyStatus], error) {
 		role := &rbacv1.ClusterRole{

@@ -27,7 +27,7 @@ var hostile = map[string]string{
 // objects, and into the messages of the parent's status. The answered status must
 // be printable, and valid by the API server's own code.
 func (k kind) hostileTexts(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
-	if len(k.CRD) == 0 {
+	if k.CRD == nil {
 		return
 	}
 	for what, text := range hostile {

@@ -56,11 +56,13 @@ type toyStatus struct {
 	operator.Status `json:",inline"`
 }
 
+var webCRD = metacontroller.NewCRD([]byte(toyCRD))
+
 // webController declares the operator of Webs.
 func webController() metacontroller.Controller {
 	return metacontroller.Controller{
 		Parent: metacontroller.Resource{APIVersion: "toys.example.com/v1", Kind: "Web", Plural: "webs"},
-		CRD:    []byte(toyCRD),
+		CRD:    webCRD,
 		Children: []metacontroller.Child{{
 			Resource: metacontroller.Resource{APIVersion: "apps/v1", Kind: "Deployment", Plural: "deployments"},
 			Update:   metacontroller.InPlace,

@@ -46,9 +46,9 @@ func TestServeHasNoRouteForAKindThatIsNotChosen(t *testing.T) {
 func TestServeDoesNotCompileTheCRDOfAKindThatIsNotChosen(t *testing.T) {
 	controllers := hooks.All()
 	build := slices.IndexFunc(controllers, func(c metacontroller.Controller) bool { return c.Name() == "build" })
-	broken := bytes.Replace(controllers[build].CRD, []byte("type: integer"), []byte("$ref: x"), 1)
-	require.NotEqual(t, string(controllers[build].CRD), string(broken))
-	controllers[build].CRD = broken
+	broken := bytes.Replace(controllers[build].CRD.Text(), []byte("type: integer"), []byte("$ref: x"), 1)
+	require.NotEqual(t, string(controllers[build].CRD.Text()), string(broken))
+	controllers[build].CRD = metacontroller.NewCRD(broken)
 
 	serve := func(kinds string) (int, string) {
 		ctx, stop := context.WithCancel(t.Context())

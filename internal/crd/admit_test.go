@@ -130,19 +130,6 @@ func TestAStatusIsHeldToTheSchema(t *testing.T) {
 	require.Contains(t, errs[0].Error(), `status.phase: Unsupported value: "Lost"`)
 }
 
-func TestADefinitionIsCompiledOnce(t *testing.T) {
-	text := []byte(boxCRD)
-	first, err := Compiled(text, "v1")
-	require.NoError(t, err)
-	second, err := Compiled(text, "v1")
-	require.NoError(t, err)
-	require.Same(t, first, second)
-	_, err = Compiled(text, "v2")
-	require.ErrorContains(t, err, "has no version v2")
-	_, err = Compiled(nil, "v1")
-	require.ErrorContains(t, err, "there is no CustomResourceDefinition")
-}
-
 // decoded returns an object as the API server reads it, or nil for no text.
 func decoded(t *testing.T, text string) map[string]any {
 	if text == "" {

@@ -37,29 +37,6 @@ type Schema struct {
 	remembering func() *Schema
 }
 
-// compiled caches compiled versions by the first byte of their definition,
-// whose bytes never move.
-var compiled sync.Map // of compiledKey to func() (*Schema, error)
-
-type compiledKey struct {
-	definition *byte
-	version    string
-}
-
-// Compiled is [Load] for a definition whose bytes never change, which it compiles
-// once.
-func Compiled(text []byte, version string) (*Schema, error) {
-	if len(text) == 0 {
-		return nil, errors.New("there is no CustomResourceDefinition")
-	}
-	key := compiledKey{&text[0], version}
-	load, found := compiled.Load(key)
-	if !found {
-		load, _ = compiled.LoadOrStore(key, sync.OnceValues(func() (*Schema, error) { return Load(text, version) }))
-	}
-	return load.(func() (*Schema, error))()
-}
-
 // Load reads a CustomResourceDefinition in YAML or JSON and compiles one of its
 // versions, rules included, which takes tenths of a second.
 func Load(text []byte, version string) (*Schema, error) {

@@ -15,7 +15,7 @@ import (
 )
 
 func load(t testing.TB, kind, version string) *crd.Schema {
-	schema, err := crd.Load(deploy.CRD(kind), version)
+	schema, err := crd.Load(deploy.CRD(kind).Text(), version)
 	require.NoError(t, err)
 	return schema
 }

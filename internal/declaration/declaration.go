@@ -32,7 +32,7 @@ func Check(controllers ...metacontroller.Controller) error {
 			all = append(all, fmt.Errorf("%s: %s and %s have one name, which routes and files have from the kind: give one of the kinds another", c.Parent.Kind, other, key))
 		}
 		kinds[c.Name()] = key
-		for _, name := range crd.NamesIn(c.CRD).ShortNames {
+		for _, name := range crd.NamesIn(c.CRD.Text()).ShortNames {
 			if other, twice := shortNames[name]; twice {
 				all = append(all, fmt.Errorf("%s: the short name %s is that of %s, too: give one of the kinds another", c.Parent.Kind, name, other))
 			}
@@ -90,12 +90,12 @@ func mistakes(c metacontroller.Controller) []error {
 func mistakesInScope(c metacontroller.Controller, controllers []metacontroller.Controller) []error {
 	const cluster, namespaced = apiextensionsv1.ClusterScoped, apiextensionsv1.NamespaceScoped
 	var all []error
-	parent := crd.ScopeIn(c.CRD)
+	parent := crd.ScopeIn(c.CRD.Text())
 	for _, child := range c.Children {
 		scope := crd.ScopeOf(child.Group(), child.Kind)
 		for _, other := range controllers {
 			if other.Parent.Group() == child.Group() && other.Parent.Kind == child.Kind {
-				scope = crd.ScopeIn(other.CRD)
+				scope = crd.ScopeIn(other.CRD.Text())
 			}
 		}
 		switch {
@@ -115,7 +115,7 @@ func mistakesInScope(c metacontroller.Controller, controllers []metacontroller.C
 // runs whenever the program starts.
 func mistakesInCRD(c metacontroller.Controller) []error {
 	var all []error
-	names := crd.NamesIn(c.CRD)
+	names := crd.NamesIn(c.CRD.Text())
 	if names.Kind != "" && names.Kind != c.Parent.Kind || names.Plural != "" && names.Plural != c.Parent.Plural {
 		all = append(all, fmt.Errorf("CRD is that of the kind %s with the plural %s: write that of %s with the plural %s",
 			names.Kind, names.Plural, c.Parent.Kind, c.Parent.Plural))

@@ -40,17 +40,19 @@ func TestCheck(t *testing.T) {
 		"contested and unseen": {func(c *Controller) { c.Customize, c.Related = Hook{}, nil }, `shares its name (SharedName), and there is no Customize hook`},
 		"no customize":         {func(c *Controller) { c.Customize, c.Children[0].SharedName = Hook{}, false }, `there is no Customize hook that selects any`},
 		"nothing elsewhere":    {func(c *Controller) { c.Related, c.RelatedInAllNamespaces = nil, true }, `no kinds that it could be about`},
-		"CRD of another kind":  {func(c *Controller) { c.CRD = []byte("spec:\n  names: {kind: Game, plural: games}\n") }, `CRD is that of the kind Game with the plural games: write that of Toy with the plural toys`},
+		"CRD of another kind": {func(c *Controller) {
+			c.CRD = NewCRD([]byte("spec:\n  names: {kind: Game, plural: games}\n"))
+		}, `CRD is that of the kind Game with the plural games: write that of Toy with the plural toys`},
 		"rc as a short name": {func(c *Controller) {
-			c.CRD = []byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty, rc]}\n")
+			c.CRD = NewCRD([]byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty, rc]}\n"))
 		}, `CRD has the short name rc, which is that of replicationcontrollers: write another`},
 		"a cluster-scoped child": {func(c *Controller) {
 			c.Children = append(c.Children, Child{Resource: ClusterRoleBinding, Update: InPlace})
-			c.CRD = []byte(`{"spec":{"scope":"Namespaced"}}`)
+			c.CRD = NewCRD([]byte(`{"spec":{"scope":"Namespaced"}}`))
 		}, `Toy: child ClusterRoleBinding is cluster-scoped and the parent is not`},
 		"a child of a scope that stands in the schema": {func(c *Controller) {
 			c.Children = append(c.Children, Child{Resource: Namespace, Update: InPlace})
-			c.CRD = []byte("spec:\n  scope: Namespaced\n  versions:\n  - schema:\n      scope: Cluster\n")
+			c.CRD = NewCRD([]byte("spec:\n  scope: Namespaced\n  versions:\n  - schema:\n      scope: Cluster\n"))
 		}, `Toy: child Namespace is cluster-scoped`},
 		"teardown of no order": {func(c *Controller) { c.OrderedTeardown = true }, `there is no Finalize hook for the order`},
 	} {
@@ -63,7 +65,7 @@ func TestCheck(t *testing.T) {
 	}
 	cluster := toys()
 	cluster.Parent = Resource{APIVersion: "example.com/v1", Kind: "Shop", Plural: "shops"}
-	cluster.CRD = []byte("spec:\n  names: {kind: Shop, plural: shops}\n  scope: Cluster\n")
+	cluster.CRD = NewCRD([]byte("spec:\n  names: {kind: Shop, plural: shops}\n  scope: Cluster\n"))
 	cluster.Children, cluster.Related = []Child{{Resource: ClusterRole, Update: InPlace}}, []Related{{Resource: ConfigMap}}
 	require.NoError(t, Check(toys(), cluster))
 	mixed := cluster
@@ -76,7 +78,7 @@ func TestCheck(t *testing.T) {
 	elsewhere.Children = []Child{{Resource: Resource{APIVersion: "gateway.networking.k8s.io/v1", Kind: "GatewayClass", Plural: "gatewayclasses"}, Update: InPlace}}
 	require.NoError(t, Check(elsewhere), "a kind of a CRD that is not this program's")
 	owner := toys()
-	owner.CRD = []byte("spec:\n  scope: Namespaced\n")
+	owner.CRD = NewCRD([]byte("spec:\n  scope: Namespaced\n"))
 	owner.Children = append(owner.Children, Child{Resource: cluster.Parent, Update: InPlace})
 	require.ErrorContains(t, Check(owner, cluster), "Toy: child Shop is cluster-scoped and the parent is not")
 
@@ -90,9 +92,9 @@ func TestCheck(t *testing.T) {
 
 func TestShortNamesAreDistinct(t *testing.T) {
 	one, other := toys(), toys()
-	one.CRD = []byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty]}\n")
+	one.CRD = NewCRD([]byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty]}\n"))
 	other.Parent.Kind, other.Parent.Plural = "Tyre", "tyres"
-	other.CRD = []byte("spec:\n  names: {kind: Tyre, plural: tyres, shortNames: [ty]}\n")
+	other.CRD = NewCRD([]byte("spec:\n  names: {kind: Tyre, plural: tyres, shortNames: [ty]}\n"))
 	require.EqualError(t, Check(one, other), "Tyre: the short name ty is that of Toy, too: give one of the kinds another")
 	other.CRD = nil
 	require.NoError(t, Check(one, other))

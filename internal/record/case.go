@@ -59,7 +59,7 @@ func (r *Recorder) newCase(e Exchange) (*pair, error) {
 // user's.
 func (r *Recorder) schemaOf(c metacontroller.Controller) map[string]any {
 	if r.schemas[c.Name()] == nil {
-		schema, err := crd.Written(c.CRD, c.Parent.Version())
+		schema, err := crd.Written(c.CRD.Text(), c.Parent.Version())
 		if err != nil || schema == nil {
 			schema = map[string]any{}
 		}

@@ -66,11 +66,11 @@ func TestEverythingElseIsReplaced(t *testing.T) {
 // TestTheCRDSaysWhatIsHarmless in the parent: what it does not declare is a user's.
 func TestTheCRDSaysWhatIsHarmless(t *testing.T) {
 	c := toy()
-	c.CRD = []byte(`{spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+	c.CRD = metacontroller.NewCRD([]byte(`{spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
 		tempo: {type: string, enum: [Fast, Slow]}, size: {x-kubernetes-int-or-string: true}, text: {type: string}, image: {type: string},
 		parts: {type: array, items: {type: object, properties: {taste: {type: string, enum: [Sweet]}, name: {type: string}}}},
 		settings: {type: object, additionalProperties: {type: string}}, open: {type: object, x-kubernetes-preserve-unknown-fields: true}}},
-		status: {type: object, properties: {note: {type: string}}}}}}}]}}`)
+		status: {type: object, properties: {note: {type: string}}}}}}}]}}`))
 	const spec = `{"tempo":"Fast","size":"10Gi","text":"Fast","image":"a:1","parts":[{"taste":"Sweet","name":"leg"}],"settings":{"name":"x"},"open":{"type":"Word","pin":4711}}`
 	text := strings.Replace(request(spec, "{}", "{}"), `"spec":`, `"status":{"note":"Box/a"},"spec":`, 1)
 	r, _ := start(t, t.TempDir())

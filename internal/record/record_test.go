@@ -26,9 +26,9 @@ type box struct {
 	Status map[string]any `json:"status"`
 }
 
-const definition = `{spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {
+var definition = metacontroller.NewCRD([]byte(`{spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {
 	spec: {type: object, properties: {text: {type: string}, "n": {type: integer}}},
-	status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}]}}`
+	status: {type: object, x-kubernetes-preserve-unknown-fields: true}}}}}]}}`))
 
 func toy() metacontroller.Controller { return toyThat(func(*box) {}) }
 
@@ -37,7 +37,7 @@ func toyThat(does func(*box)) metacontroller.Controller {
 	configMaps := metacontroller.Resource{APIVersion: "v1", Kind: "ConfigMap", Plural: "configmaps"}
 	secrets := metacontroller.Resource{APIVersion: "v1", Kind: "Secret", Plural: "secrets"}
 	return metacontroller.Controller{
-		CRD:      []byte(definition),
+		CRD:      definition,
 		Parent:   metacontroller.Resource{APIVersion: "example.com/v1", Kind: "Box", Plural: "boxes"},
 		Children: []metacontroller.Child{{Resource: configMaps, Update: metacontroller.InPlace}},
 		Related:  []metacontroller.Related{{Resource: secrets}},

@@ -102,10 +102,7 @@ func (p *program) warn(d document, prefix string, unknown []string) {
 
 // definitionOf returns the CRD of an operator, or nil, and the content of a document.
 func definitionOf(d document, c metacontroller.Controller) (definition *crd.Schema, content map[string]any, err error) {
-	if len(c.CRD) == 0 {
-		return nil, nil, nil
-	}
-	if definition, err = crd.Compiled(c.CRD, c.Parent.Version()); err != nil {
+	if definition, err = c.Schema(); err != nil || definition == nil {
 		return nil, nil, err
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(d.json, &content); err != nil {

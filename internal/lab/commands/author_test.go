@@ -36,7 +36,7 @@ func TestPanicOfAHookPrintsItsStack(t *testing.T) {
 // TestGenerateReadsNoFormerCRD: it writes the one that the other commands ask for.
 func TestGenerateReadsNoFormerCRD(t *testing.T) {
 	stale := podset.Controller()
-	stale.CRD = bytes.Replace(stale.CRD, []byte("scope: Namespaced"), []byte("scope: Cluster"), 1)
+	stale.CRD = metacontroller.NewCRD(bytes.Replace(stale.CRD.Text(), []byte("scope: Namespaced"), []byte("scope: Cluster"), 1))
 	run := func(args ...string) string {
 		var out, err bytes.Buffer
 		require.Equal(t, cli.ExitFailed, Run(t.Context(), "operetta", Operators{Controllers: []metacontroller.Controller{stale}}, args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}))

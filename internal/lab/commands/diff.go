@@ -210,7 +210,7 @@ func (p *program) readEdit(d document) (kube.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", d.source, err)
 	}
-	if crd.ScopeIn(controller.CRD) != apiextensionsv1.ClusterScoped {
+	if crd.ScopeIn(controller.CRD.Text()) != apiextensionsv1.ClusterScoped {
 		object.SetNamespace(cmp.Or(object.GetNamespace(), "default"))
 	}
 	return object, nil

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/operetta-dev/operetta/internal/cli"
-	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/documents"
 	"github.com/operetta-dev/operetta/internal/lab/page"
 )
@@ -85,10 +84,8 @@ func (p *program) playOptions(paths []string) (options page.Options, err error) 
 		return options, err
 	}
 	for _, c := range p.Controllers() {
-		if len(c.CRD) > 0 {
-			if _, err := crd.Compiled(c.CRD, c.Parent.Version()); err != nil {
-				return options, err
-			}
+		if _, err := c.Schema(); err != nil {
+			return options, err
 		}
 	}
 	if options.Samples, err = p.playSamples(); err != nil {

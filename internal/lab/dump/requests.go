@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 	"github.com/operetta-dev/operetta/internal/lab/write/manifests"
@@ -178,11 +177,11 @@ func (s *syncer) loadParent(ref kube.Ref) (err error) {
 		r.Before[ref] = r.Parent
 		return err
 	}
-	if len(r.Controller.CRD) > 0 {
-		definition, err := crd.Compiled(r.Controller.CRD, r.Controller.Parent.Version())
-		if err != nil {
-			return err
-		}
+	definition, err := r.Controller.Schema()
+	if err != nil {
+		return err
+	}
+	if definition != nil {
 		definition.Complete(live.Object)
 	}
 	r.Parent = live

@@ -21,11 +21,11 @@ import (
 // schemaOf returns the schema of a custom resource, or nil where its kind has none or no operator.
 func (s *Scenario) schemaOf(object kube.Object) (*crd.Schema, error) {
 	controller := s.controllerOf(object)
-	if controller == nil || len(controller.CRD) == 0 {
+	if controller == nil {
 		return nil, nil //nolint:nilnil // nothing is known of it
 	}
-	schema, err := crd.Compiled(controller.CRD, controller.Parent.Version())
-	if err != nil {
+	schema, err := controller.Schema()
+	if err != nil || schema == nil {
 		return nil, err
 	}
 	return schema.Remembering(), nil

@@ -44,8 +44,8 @@ func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
 			edits = append(edits, Edit{path, parent.Object, patch})
 		}
 	}
-	if controller := s.controllerOf(parent); len(controller.CRD) > 0 {
-		written, err := crd.Written(controller.CRD, controller.Parent.Version())
+	if controller := s.controllerOf(parent); controller.CRD != nil {
+		written, err := crd.Written(controller.CRD.Text(), controller.Parent.Version())
 		if err != nil {
 			return nil, err
 		}

@@ -44,10 +44,10 @@ func (r *Run) isOfTemplate(outcome player.Outcome) bool {
 func (s *Scenario) isEmbedded(parent kube.Object, refusal error) bool {
 	var invalid apierrors.APIStatus
 	controller := s.controllerOf(parent)
-	if !errors.As(refusal, &invalid) || !apierrors.IsInvalid(refusal) || len(controller.CRD) == 0 {
+	if !errors.As(refusal, &invalid) || !apierrors.IsInvalid(refusal) || controller.CRD == nil {
 		return false
 	}
-	schema, err := crd.Written(controller.CRD, controller.Parent.Version())
+	schema, err := crd.Written(controller.CRD.Text(), controller.Parent.Version())
 	if err != nil {
 		return false
 	}

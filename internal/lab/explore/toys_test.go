@@ -39,7 +39,7 @@ func toys(image, template string, children func(*toy) []metacontroller.Object, k
 	type result = metacontroller.Result[toyStatus]
 	return metacontroller.Controller{
 		Parent:   metacontroller.Resource{APIVersion: "toys.example.com/v1", Kind: "Toy", Plural: "toys"},
-		Children: kinds, CRD: []byte(strings.NewReplacer("IMAGE", image, "TEMPLATE", template).Replace(toyCRD)),
+		Children: kinds, CRD: metacontroller.NewCRD([]byte(strings.NewReplacer("IMAGE", image, "TEMPLATE", template).Replace(toyCRD))),
 		Sync: metacontroller.Sync(func(parent *toy, observed metacontroller.Observed) (result, error) {
 			wanted := children(parent)
 			differs, err := observed.Compare(wanted)

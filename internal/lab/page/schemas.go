@@ -60,8 +60,8 @@ func SchemasOf(controllers []metacontroller.Controller) (Schemas, error) {
 	schemas := Schemas{Kinds: []Kind{}, Actions: actions()}
 	for _, c := range controllers {
 		kind := Kind{APIVersion: c.Parent.APIVersion, Kind: c.Parent.Kind, Schema: map[string]any{}}
-		if len(c.CRD) > 0 {
-			written, err := crd.Written(c.CRD, c.Parent.Version())
+		if c.CRD != nil {
+			written, err := crd.Written(c.CRD.Text(), c.Parent.Version())
 			if err != nil {
 				return schemas, err
 			}

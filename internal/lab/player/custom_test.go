@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
+	"github.com/operetta-dev/operetta/metacontroller"
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-var toyCRD = []byte(`
+const toyCRD = `
 metadata: {name: toys.toys.example.com}
 spec:
   scope: Namespaced
@@ -30,14 +31,16 @@ spec:
             x-kubernetes-preserve-unknown-fields: true
             default: {phase: Unseen}
             properties: {phase: {type: string, enum: [Unseen, Seen]}}
-`)
+`
+
+var definition = metacontroller.NewCRD([]byte(toyCRD))
 
 const toyText = "{apiVersion: toys.example.com/v1, kind: Toy, metadata: {name: t}, "
 
 // definedToy returns a toy with a definition, whose hook reports a phase.
 func definedToy(phase string) *toy {
 	y := newToy(configMaps)
-	y.CRD = toyCRD
+	y.CRD = definition
 	y.sync = func(r request) any {
 		whole := answer(true, object("v1", "ConfigMap", "c", map[string]any{
 			"data": map[string]any{"color": r.Parent["spec"].(map[string]any)["color"]},

@@ -99,8 +99,8 @@ func TestAutoscalerTakesTheNumber(t *testing.T) {
 
 func TestAutoscalerOfACustomResource(t *testing.T) {
 	y := newToy(deployments)
-	y.CRD = []byte(strings.NewReplacer("{status: {}}", "{status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}",
-		`{type: integer, x-kubernetes-validations: [{rule: "self >= oldSelf", message: "a toy does not shrink"}]}`, "{type: integer, default: 3}").Replace(string(toyCRD)))
+	y.CRD = metacontroller.NewCRD([]byte(strings.NewReplacer("{status: {}}", "{status: {}, scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}",
+		`{type: integer, x-kubernetes-validations: [{rule: "self >= oldSelf", message: "a toy does not shrink"}]}`, "{type: integer, default: 3}").Replace(toyCRD)))
 	y.sync = func(r request) any {
 		return answer(true, deployment("web", "x:1", r.Parent["spec"].(map[string]any)["size"]))
 	}

@@ -95,10 +95,10 @@ func declared(r metacontroller.Resource) Kind {
 }
 
 func custom(c metacontroller.Controller) Kind {
-	k := Kind{Resource: c.Parent, IsCluster: crd.ScopeIn(c.CRD) == apiextensionsv1.ClusterScoped, generation: true}
-	if len(c.CRD) > 0 {
+	k := Kind{Resource: c.Parent, IsCluster: crd.ScopeIn(c.CRD.Text()) == apiextensionsv1.ClusterScoped, generation: true}
+	if c.CRD != nil {
 		k.definition = sync.OnceValues(func() (*crd.Schema, error) {
-			definition, err := crd.Compiled(c.CRD, c.Parent.Version())
+			definition, err := c.Schema()
 			if err != nil {
 				return nil, err
 			}

@@ -51,7 +51,7 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 	}
 	p.Controllers = slices.Clone(p.Controllers)
 	for i := range p.Controllers {
-		p.Controllers[i].CRD = definitions[i].YAML // what the program carries is of the last time
+		p.Controllers[i].CRD = metacontroller.NewCRD(definitions[i].YAML) // what the program carries is of the last time
 	}
 	if err := declaration.Check(p.Controllers...); err != nil {
 		return nil, err

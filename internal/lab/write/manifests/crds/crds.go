@@ -76,10 +76,10 @@ func Generate(ctx context.Context, dir string, packages []string, controllers []
 // ones.
 func (m module) definition(c metacontroller.Controller, printed map[string][]byte) (CRD, error) {
 	if !m.declares(c.ParentType()) {
-		if len(c.CRD) == 0 {
+		if c.CRD == nil {
 			return CRD{}, fmt.Errorf("its type is declared in %s, and the Controller carries no CRD: set the field CRD there", c.ParentType().PkgPath())
 		}
-		text := bytes.TrimPrefix(c.CRD, []byte(manifests.Header))
+		text := bytes.TrimPrefix(c.CRD.Text(), []byte(manifests.Header))
 		definition, err := check(c, text)
 		definition.YAML = text
 		return definition, err

@@ -38,7 +38,7 @@ func TestKindOfAnotherModuleHasTheCRDThatItCarries(t *testing.T) {
 	c := tunes()
 	_, err := module("example.com/acme").definition(c, nil)
 	require.ErrorContains(t, err, "is declared in github.com/operetta-dev/operetta/internal/lab/write/manifests/crds, and the Controller carries no CRD")
-	c.CRD = []byte(manifests.Header + definition)
+	c.CRD = metacontroller.NewCRD([]byte(manifests.Header + definition))
 	crd, err := module("example.com/acme").definition(c, nil)
 	require.NoError(t, err)
 	require.Equal(t, CRD{ShortNames: []string{"tn"}, HasScale: true, YAML: []byte(definition)}, crd)
