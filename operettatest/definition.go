@@ -17,10 +17,10 @@ import (
 // That is a test, and not a part of operetta generate, because the validation comes with gRPC and
 // OpenTelemetry.
 func (k kind) definitionCanBeStored(t *testing.T) {
-	if len(k.CRD) == 0 {
+	if k.CRD == nil {
 		t.Skip("the operator has no CRD: set Controller.CRD")
 	}
-	require.NoError(t, stored(t.Context(), k.CRD))
+	require.NoError(t, stored(t.Context(), k.CRD.Text()))
 }
 
 // stored returns why the API server would refuse a CustomResourceDefinition, by its

@@ -30,7 +30,7 @@ type reported struct {
 // rude has two bugs: an edit to bye leaves a ConfigMap behind, one to hello is not answered.
 func rude(notAnswered func()) metacontroller.Controller {
 	controller := greetings()
-	controller.CRD = []byte(greetingCRD)
+	controller.CRD = metacontroller.NewCRD([]byte(greetingCRD))
 	controller.Sync = metacontroller.Sync(func(g *reported, observed metacontroller.Observed) (metacontroller.Result[operator.Status], error) {
 		named := func(name string) metacontroller.Object {
 			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
