@@ -2,17 +2,17 @@ package explore
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -42,16 +42,16 @@ func (r *Run) isOfTemplate(outcome player.Outcome) bool {
 // isEmbedded reports whether each cause of a refusal is a value that stands in an embedded type of
 // Pods in a custom resource's spec.
 func (s *Scenario) isEmbedded(parent kube.Object, refusal error) bool {
-	var invalid apierrors.APIStatus
+	invalid, isInvalid := errors.AsType[*apiserver.Invalid](refusal)
 	controller := s.controllerOf(parent)
-	if !errors.As(refusal, &invalid) || !apierrors.IsInvalid(refusal) || controller.CRD == nil {
+	if !isInvalid || controller.CRD == nil {
 		return false
 	}
 	schema, err := crd.Written(controller.CRD.Text(), controller.Parent.Version())
 	if err != nil {
 		return false
 	}
-	for _, cause := range invalid.Status().Details.Causes {
+	for _, cause := range invalid.Problems {
 		if !stands(cause, schema, parent.Object, false) {
 			return false
 		}
@@ -60,7 +60,7 @@ func (s *Scenario) isEmbedded(parent kube.Object, refusal error) bool {
 }
 
 // stands reports whether the field that is refused stands in an embedded type, anywhere in a value.
-func stands(cause metav1.StatusCause, schema map[string]any, value any, isEmbedded bool) bool {
+func stands(cause *field.Error, schema map[string]any, value any, isEmbedded bool) bool {
 	switch value := value.(type) {
 	case []any:
 		items, _ := schema["items"].(map[string]any)
@@ -72,8 +72,8 @@ func stands(cause metav1.StatusCause, schema map[string]any, value any, isEmbedd
 			return true
 		}
 		for name, inner := range value {
-			field, known := properties[name].(map[string]any)
-			if known && (lacks(cause, name, field, inner) || stands(cause, field, inner, isEmbedded)) {
+			inside, known := properties[name].(map[string]any)
+			if known && (lacks(cause, name, inside, inner) || stands(cause, inside, inner, isEmbedded)) {
 				return true
 			}
 		}
@@ -83,7 +83,7 @@ func stands(cause metav1.StatusCause, schema map[string]any, value any, isEmbedd
 
 // lacks reports whether what is refused is an object of an embedded type itself, or one in a list of
 // such: a probe that has no handler, a variable from nowhere, a volume of two types.
-func lacks(cause metav1.StatusCause, name string, schema map[string]any, value any) bool {
+func lacks(cause *field.Error, name string, schema map[string]any, value any) bool {
 	if list, isList := value.([]any); isList && len(list) > 0 {
 		schema, _ = schema["items"].(map[string]any)
 		value = list[0]
@@ -91,30 +91,30 @@ func lacks(cause metav1.StatusCause, name string, schema map[string]any, value a
 	properties, _ := schema["properties"].(map[string]any)
 	isEmbedded := podTypes()[signature(properties)] || schema["x-kubernetes-preserve-unknown-fields"] == true
 	_, isObject := value.(map[string]any)
-	isUnion := cause.Type == metav1.CauseTypeFieldValueInvalid && strings.HasPrefix(cause.Message, `Invalid value: "": m`) // must specify one of, may not
-	isRefused := isUnion || cause.Type == metav1.CauseTypeFieldValueRequired || cause.Type == metav1.CauseTypeForbidden
+	isUnion := cause.Type == field.ErrorTypeInvalid && cause.BadValue == "" // it is no text
+	isRefused := isUnion || cause.Type == field.ErrorTypeRequired || cause.Type == field.ErrorTypeForbidden
 	return isEmbedded && isObject && isRefused && fieldOf(cause) == name
 }
 
 // fieldOf returns the last name in the path of what is refused, without an index.
-func fieldOf(cause metav1.StatusCause) string {
+func fieldOf(cause *field.Error) string {
 	name, _, _ := strings.Cut(cause.Field[strings.LastIndex(cause.Field, ".")+1:], "[")
 	return name
 }
 
 // isCause reports whether an object has what is refused: a member of that name, with that value.
-func isCause(cause metav1.StatusCause, properties, object map[string]any) bool {
+func isCause(cause *field.Error, properties, object map[string]any) bool {
 	name := fieldOf(cause)
-	field, known := properties[name].(map[string]any)
-	if !known || strings.Contains(cause.Message, "immutable") {
+	schema, known := properties[name].(map[string]any)
+	if !known {
 		return false
 	}
 	text, isText := object[name].(string)
 	switch cause.Type {
-	case metav1.CauseTypeFieldValueRequired:
-		return text == "" && field["type"] == "string"
-	case metav1.CauseTypeFieldValueInvalid, metav1.CauseTypeFieldValueDuplicate, metav1.CauseTypeFieldValueNotFound, metav1.CauseTypeFieldValueNotSupported:
-		return isText && strings.Contains(cause.Message, strconv.Quote(text)) || !isText && object[name] != nil
+	case field.ErrorTypeRequired:
+		return text == "" && schema["type"] == "string"
+	case field.ErrorTypeInvalid, field.ErrorTypeDuplicate, field.ErrorTypeNotFound, field.ErrorTypeNotSupported:
+		return isText && fmt.Sprint(cause.BadValue) == text || !isText && object[name] != nil
 	default:
 		return false
 	}

@@ -104,7 +104,7 @@ func invalid(ref kube.Ref, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	return apierrors.NewInvalid(ref.GroupKind(), ref.Name, problems)
+	return &Invalid{apierrors.NewInvalid(ref.GroupKind(), ref.Name, problems), problems}
 }
 
 func checkMetadata(k Kind, object, old kube.Object) field.ErrorList {
@@ -141,3 +141,14 @@ func admitTemplate(template *corev1.PodTemplateSpec, now, old *metav1.LabelSelec
 	}
 	return problems
 }
+
+// Invalid is the error that an object has invalid fields. A client receives their values as a part of a
+// sentence only.
+type Invalid struct {
+	*apierrors.StatusError
+
+	Problems field.ErrorList
+}
+
+// Unwrap returns what a client receives.
+func (i *Invalid) Unwrap() error { return i.StatusError }
