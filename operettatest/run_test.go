@@ -87,6 +87,10 @@ var mutants = map[string]func(metacontroller.Controller) metacontroller.Controll
 		c.Customize = metacontroller.Customize(func(*toy) ([]metacontroller.Rule, error) { return nil, nil })
 		return c
 	},
+	"a definition that is refused": func(c metacontroller.Controller) metacontroller.Controller {
+		c.CRD = metacontroller.NewCRD(bytes.Replace(c.CRD.Text(), []byte("name: webs."), []byte("name: web."), 1))
+		return c
+	},
 	"never Ready": answering(func(result *metacontroller.Result[toyStatus], _ *toy, _ metacontroller.Observed) {
 		for i := range result.Status.Conditions {
 			if result.Status.Conditions[i].Type == "Ready" {
@@ -231,7 +235,8 @@ func TestWrongOperatorsAreFound(t *testing.T) {
 			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History"},
 		"a child depends on what informs": {"laws",
 			"compute children from the parent and the observed children alone; where they need a related object, leave out Related.Informs"},
-		"never Ready": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
+		"a definition that is refused": {"definition_can_be_stored", "change the marker, or the type, and write make generate"},
+		"never Ready":                  {"samples_become_Ready", "operetta simulate with the sample tells the story"},
 	} {
 		t.Run(mutant, func(t *testing.T) {
 			t.Parallel()
