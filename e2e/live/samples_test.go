@@ -217,25 +217,23 @@ func requireAsSimulated(w *world, name, path string) {
 
 // simulatedChildren returns the children at the end of a simulation.
 func simulatedChildren(t *testing.T, output []byte) []string {
-	var simulation struct {
-		Steps []struct {
-			Events []struct{ Verb, Kind, Name, By string }
-		}
-	}
-	require.NoError(t, json.Unmarshal(output, &simulation), string(output))
-	there := map[string]bool{}
-	for _, step := range simulation.Steps {
-		for _, event := range step.Events {
-			ref := event.Kind + "/" + event.Name
-			switch {
-			case event.Verb == "created" && event.By == "the hook":
-				there[ref] = true
-			case event.Verb == "deleted":
-				delete(there, ref)
+	var dump struct {
+		Run struct {
+			Objects []struct {
+				ID, Role string
+				Versions []struct{ Object json.RawMessage }
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(there))
+	require.NoError(t, json.Unmarshal(output, &dump), string(output))
+	var there []string
+	for _, object := range dump.Run.Objects {
+		if object.Role == "child" && object.Versions[len(object.Versions)-1].Object != nil {
+			there = append(there, object.ID)
+		}
+	}
+	slices.Sort(there)
+	return there
 }
 
 // everyField are the requests, as they are in the corpus, of custom resources
