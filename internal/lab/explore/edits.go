@@ -10,8 +10,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/operetta-dev/operetta/internal/crd"
 )
 
 // Edit is a change of the spec of a custom resource.
@@ -45,7 +43,7 @@ func (s *Scenario) Edits(ctx context.Context) ([]Edit, error) {
 		}
 	}
 	if controller := s.controllerOf(parent); controller.CRD != nil {
-		written, err := crd.Written(controller.CRD.Text(), controller.Parent.Version())
+		written, err := writtenSchema(controller)
 		if err != nil {
 			return nil, err
 		}
@@ -112,10 +110,9 @@ func eachEdit(schema, object map[string]any, path string, visit func(path string
 // that has lost its member is refused when it is created, and under server-side apply lost when it
 // is updated.
 func isEmptied(schema map[string]any, before, after any) bool {
-	properties, _ := schema["properties"].(map[string]any)
 	old, _ := before.(map[string]any)
 	now, isObject := after.(map[string]any)
-	return isObject && len(now) == 0 && len(old) > 0 && podTypes()[signature(properties)]
+	return isObject && len(now) == 0 && len(old) > 0 && schema[ofPod] == true
 }
 
 // eachEditOfFirst visits a list with the edits of its first item.

@@ -3,6 +3,7 @@ package explore
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,10 +13,12 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -47,7 +50,7 @@ func (s *Scenario) isEmbedded(parent kube.Object, refusal error) bool {
 	if !isInvalid || controller.CRD == nil {
 		return false
 	}
-	schema, err := crd.Written(controller.CRD.Text(), controller.Parent.Version())
+	schema, err := writtenSchema(controller)
 	if err != nil {
 		return false
 	}
@@ -67,7 +70,7 @@ func stands(cause *field.Error, schema map[string]any, value any, isEmbedded boo
 		return slices.ContainsFunc(value, func(item any) bool { return stands(cause, items, item, isEmbedded) })
 	case map[string]any:
 		properties, _ := schema["properties"].(map[string]any)
-		isEmbedded = isEmbedded || podTypes()[signature(properties)]
+		isEmbedded = isEmbedded || schema[ofPod] == true
 		if isEmbedded && isCause(cause, properties, value) {
 			return true
 		}
@@ -88,8 +91,7 @@ func lacks(cause *field.Error, name string, schema map[string]any, value any) bo
 		schema, _ = schema["items"].(map[string]any)
 		value = list[0]
 	}
-	properties, _ := schema["properties"].(map[string]any)
-	isEmbedded := podTypes()[signature(properties)] || schema["x-kubernetes-preserve-unknown-fields"] == true
+	isEmbedded := schema[ofPod] == true || schema["x-kubernetes-preserve-unknown-fields"] == true
 	_, isObject := value.(map[string]any)
 	isUnion := cause.Type == field.ErrorTypeInvalid && cause.BadValue == "" // it is no text
 	isRefused := isUnion || cause.Type == field.ErrorTypeRequired || cause.Type == field.ErrorTypeForbidden
@@ -106,7 +108,7 @@ func fieldOf(cause *field.Error) string {
 func isCause(cause *field.Error, properties, object map[string]any) bool {
 	name := fieldOf(cause)
 	schema, known := properties[name].(map[string]any)
-	if !known {
+	if !known || cause.Detail == validation.FieldImmutableErrorMsg {
 		return false
 	}
 	text, isText := object[name].(string)
@@ -120,10 +122,54 @@ func isCause(cause *field.Error, properties, object map[string]any) bool {
 	}
 }
 
-// podTypes are the types in a Pod template, each as the names of its fields. Those of one or two
-// fields are left out: a kind has such types of its own.
-var podTypes = sync.OnceValue(func() map[string]bool {
-	found, seen := map[string]bool{}, map[reflect.Type]bool{}
+// ofPod marks what is of a type of Pods in a schema that [writtenSchema] returns.
+const ofPod = "x-of-pod"
+
+// writtenSchema returns the schema of an operator's custom resources as it is written, in which
+// the objects that are of a type of Pods in Go are marked.
+func writtenSchema(controller *metacontroller.Controller) (map[string]any, error) {
+	schema, err := crd.Written(controller.CRD.Text(), controller.Parent.Version())
+	if err == nil {
+		mark(schema, controller.ParentType())
+	}
+	return schema, err
+}
+
+// mark marks what is of a type of Pods in a schema that is of a type.
+func mark(schema map[string]any, t reflect.Type) {
+	if schema == nil {
+		return
+	}
+	inside := func(name string) map[string]any {
+		part, _ := schema[name].(map[string]any)
+		return part
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		mark(schema, t.Elem())
+	case reflect.Slice:
+		mark(inside("items"), t.Elem())
+	case reflect.Map:
+		mark(inside("additionalProperties"), t.Elem())
+	case reflect.Struct:
+		if podTypes()[t] {
+			schema[ofPod] = true
+		}
+		properties := inside("properties")
+		for name, inner := range jsonFields(t) {
+			if property, known := properties[name].(map[string]any); known {
+				mark(property, inner)
+			}
+		}
+	default:
+	}
+}
+
+// podTypes are the structs of a Pod template, without those of one or two fields: what stands in a
+// larger one is its part, and alone they may be emptied.
+var podTypes = sync.OnceValue(func() map[reflect.Type]bool {
+	template := reflect.TypeFor[corev1.PodTemplateSpec]()
+	found, seen := map[reflect.Type]bool{}, map[reflect.Type]bool{}
 	var visit func(reflect.Type)
 	visit = func(t reflect.Type) {
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
@@ -132,34 +178,28 @@ var podTypes = sync.OnceValue(func() map[string]bool {
 		if t.Kind() != reflect.Struct || seen[t] {
 			return
 		}
-		seen[t] = true
 		fields := jsonFields(t)
-		if len(fields) > 2 {
-			found[signature(fields)] = true
-		}
-		for _, field := range reflect.VisibleFields(t) {
-			visit(field.Type)
+		seen[t], found[t] = true, t.PkgPath() == template.PkgPath() && len(fields) > 2
+		for _, inner := range fields {
+			visit(inner)
 		}
 	}
-	visit(reflect.TypeFor[corev1.PodTemplateSpec]())
+	visit(template)
 	return found
 })
 
-func jsonFields(t reflect.Type) map[string]any {
-	fields := map[string]any{}
-	for _, field := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
-			fields[name] = nil
+// jsonFields returns the types of a struct's fields by their names in JSON, also of those that it
+// has from an embedded struct.
+func jsonFields(t reflect.Type) map[string]reflect.Type {
+	fields := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		switch name, _, _ := strings.Cut(field.Tag.Get("json"), ","); {
+		case name != "":
+			fields[name] = field.Type
+		case field.Anonymous && field.Type.Kind() == reflect.Struct:
+			maps.Copy(fields, jsonFields(field.Type))
 		}
 	}
 	return fields
-}
-
-func signature(fields map[string]any) string {
-	names := make([]string, 0, len(fields))
-	for name := range fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, " ")
 }

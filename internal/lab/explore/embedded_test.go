@@ -9,8 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/operetta-dev/operetta/internal/crd"
 	"github.com/operetta-dev/operetta/internal/lab/player"
@@ -81,6 +83,52 @@ func TestRefusalOfATemplateIsTold(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTypesOfPodsAreToldApart: a type of a kind's own may have the fields of one, and what a hook may
+// not change is its mistake, whoever wrote the value.
+func TestTypesOfPodsAreToldApart(t *testing.T) {
+	type resources struct { // as those of a container
+		Limits   map[string]string `json:"limits"`
+		Requests map[string]string `json:"requests"`
+		Claims   []string          `json:"claims"`
+	}
+	type box struct {
+		metav1.ObjectMeta `json:"metadata"`
+		Spec              struct {
+			Own  resources                    `json:"own"`
+			Pods *corev1.ResourceRequirements `json:"pods"`
+			Many []corev1.Volume              `json:"many"`
+		} `json:"spec"`
+	}
+	const fields = `{type: object, properties: {limits: {type: object}, requests: {type: object}, claims: {type: array}}}`
+	controller := metacontroller.Controller{
+		Parent: metacontroller.Resource{APIVersion: "example.com/v1", Kind: "Box", Plural: "boxes"},
+		CRD: metacontroller.NewCRD([]byte(`{spec: {versions: [{name: v1, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {
+			own: ` + fields + `, pods: ` + fields + `, many: {type: array, items: {type: object, properties: {hostPath: {type: object, properties: {type: {type: string}}}}}}}}}}}}]}}`)),
+		Sync: metacontroller.Sync(func(*box, metacontroller.Observed) (metacontroller.Result[struct{}], error) {
+			return metacontroller.Result[struct{}]{}, nil
+		}),
+	}
+	schema, err := writtenSchema(&controller)
+	require.NoError(t, err)
+	requests := map[string]any{"requests": map[string]any{"cpu": "2"}}
+	path := field.NewPath("spec", "type")
+	for name, test := range map[string]struct {
+		cause *field.Error
+		spec  map[string]any
+		want  bool
+	}{
+		"a type of Pods": {field.Invalid(path.Child("requests"), "2", "too many"), map[string]any{"pods": requests}, true},
+		"its double":     {field.Invalid(path.Child("requests"), "2", "too many"), map[string]any{"own": requests}, false},
+		"in a list":      {field.Invalid(path, "Disk", "no type"), map[string]any{"many": []any{map[string]any{"hostPath": map[string]any{"type": "Disk"}}}}, true},
+		"what may not change": {
+			field.Invalid(path, "Disk", validation.FieldImmutableErrorMsg),
+			map[string]any{"many": []any{map[string]any{"hostPath": map[string]any{"type": "Disk"}}}}, false,
+		},
+	} {
+		require.Equal(t, test.want, stands(test.cause, schema, map[string]any{"spec": test.spec}, false), name)
 	}
 }
 
