@@ -47,8 +47,8 @@ type Scenario struct {
 	call   player.Call    // Call, with a memory
 }
 
-// mostFresh is how many new custom resources are remembered. One of a DataService has 60 KB.
-const mostFresh = 256
+// mostFresh is how many new custom resources are remembered. One of a DataService has 170 KB.
+const mostFresh = 128
 
 // settleSteps is how many steps a world without faults may take to come to
 // rest.

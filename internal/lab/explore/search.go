@@ -109,10 +109,10 @@ func eachOf(ctx context.Context, s *Scenario, most int, play func(worker *Scenar
 	return begun
 }
 
-// collectLess lets garbage grow to four times of what is in use, unless GOGC says something else: a
+// collectLess lets garbage grow to three times of what is in use, unless GOGC says something else: a
 // schedule leaves much, and little of it stays.
 var collectLess = sync.OnceFunc(func() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(300)
 	}
 })
