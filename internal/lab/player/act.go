@@ -118,6 +118,8 @@ func (w *World) doExternal(a Action) bool {
 		return w.noteRefusal(w.create([]byte(a.Detail)))
 	case "take-name":
 		return w.takeName(a)
+	case Fail, Hold, Flap, Evict, Vanish:
+		return w.strike(a)
 	case "quota":
 		w.note("creations are refused: " + a.Target)
 		w.server.SetQuota(strings.TrimSuffix(a.Target, "off"))
@@ -143,70 +145,43 @@ func (w *World) doTo(ref kube.Ref, a Action) bool {
 		return w.noteRefusal(w.server.Patch(apiserver.ByUser, ref, []byte(a.Detail)))
 	case "delete":
 		return w.noteRefusal(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
-	case Vanish:
-		return w.noteRefusal(w.Delete(ref))
-	case Evict, "drain":
-		return w.evict(a, ref)
+	case "drain":
+		return w.drain(a, ref)
 	case "due":
 		w.note("the schedule of " + ref.String() + " is due")
 		w.builtin.SetDue(ref)
-	case Fail, Hold:
-		fault := &faultState{Action: a, left: 1}
-		w.faults = append(w.faults, fault)
-		w.trigger(fault)
-	case Flap:
-		w.flap(a)
 	default:
 		return false
 	}
 	return true
 }
 
-// evict evicts a Pod, or those of an object: as a node does, or through the API.
-func (w *World) evict(a Action, ref kube.Ref) bool {
-	object := w.server.Get(ref)
-	if object == nil {
-		return false
-	}
-	pods := w.podsOf([]kube.Object{object})
+// drain evicts a Pod, or those of an object, through the API.
+func (w *World) drain(a Action, ref kube.Ref) bool {
+	pods := w.podsOf([]kube.Object{w.server.Get(ref)})
 	if len(pods) > 0 {
 		w.note(a.now().String())
 	}
 	done := false
 	for _, pod := range pods {
-		if a.Do == Evict {
-			w.builtin.Evict(kube.RefOf(pod))
-			done = true
-		} else {
-			done = w.noteRefusal(w.builtin.Drain(kube.RefOf(pod))) || done
-		}
+		done = w.noteRefusal(w.builtin.Drain(kube.RefOf(pod))) || done
 	}
 	return done
 }
 
-// podsOf returns the Pods among some objects, and those that the others control.
-func (w *World) podsOf(objects []kube.Object) []kube.Object {
-	return slices.DeleteFunc(w.server.List("v1", metacontroller.Pod.Kind), func(pod kube.Object) bool {
-		for o := pod; o != nil; {
-			if slices.Contains(objects, o) {
-				return false
-			}
-			owner, _ := kube.ControllerOf(o)
-			o = w.server.Get(owner)
-		}
-		return true
-	})
-}
-
-// flap makes Pods not ready, or ready again if the action before has made them not ready.
-func (w *World) flap(a Action) {
-	at := slices.IndexFunc(w.faults, func(f *faultState) bool { return f.Do == Flap && f.Target == a.Target })
-	if at < 0 {
-		at = len(w.faults)
-		w.faults = append(w.faults, &faultState{Action: a})
+// strike does at once what has a name for its target. A flap goes on where the one before has ended.
+func (w *World) strike(a Action) bool {
+	at := slices.IndexFunc(w.faults, func(f *faultState) bool { return f.Do == Flap && f.now() == a.now() })
+	f := &faultState{Action: a}
+	if at >= 0 {
+		f = w.faults[at]
 	}
-	w.faults[at].left = 1
-	w.trigger(w.faults[at])
+	f.left = 1
+	w.trigger(f)
+	if at < 0 && f.met && isLasting(a.Do) {
+		w.faults = append(w.faults, f)
+	}
+	return f.met
 }
 
 // setMetric sets what the autoscaler of a name measures, in percent of its target value.

@@ -1,10 +1,12 @@
 package player
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 const flaps = 2
@@ -38,6 +40,34 @@ func (f *faultState) matches(object kube.Object) bool {
 	return slices.Contains(imagesOf(object.Object), name)
 }
 
+// isFault reports whether an action strikes whatever has the name of its target.
+func isFault(do string) bool { return isLasting(do) || do == Evict || do == Vanish }
+
+// isLasting reports whether one does so until it ends.
+func isLasting(do string) bool { return do == Fail || do == Hold || do == Flap }
+
+// podsOf returns the Pods among some objects, and those that the others control.
+func (w *World) podsOf(objects []kube.Object) []kube.Object {
+	return slices.DeleteFunc(w.server.List("v1", metacontroller.Pod.Kind), func(pod kube.Object) bool {
+		for o := range w.upwards(pod) {
+			if slices.Contains(objects, o) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// upwards yields an object and what controls it, up to the top.
+func (w *World) upwards(object kube.Object) iter.Seq[kube.Object] {
+	return func(yield func(kube.Object) bool) {
+		for o := object; o != nil && yield(o); {
+			owner, _ := kube.ControllerOf(o)
+			o = w.server.Get(owner)
+		}
+	}
+}
+
 // isStruck reports whether a lasting fault applies to an object, or to what controls it.
 func (w *World) isStruck(what string, object kube.Object) bool {
 	struck := false
@@ -45,16 +75,15 @@ func (w *World) isStruck(what string, object kube.Object) bool {
 		if f.Do != what || f.met && !f.active {
 			continue
 		}
-		for o := object; o != nil; {
-			if f.matches(o) {
-				if !f.met && f.active && f.left == 0 {
-					w.tell(f.Action)
-				}
-				f.met = true
-				struck = struck || f.active
+		for o := range w.upwards(object) {
+			if !f.matches(o) {
+				continue
 			}
-			owner, _ := kube.ControllerOf(o)
-			o = w.server.Get(owner)
+			if !f.met && f.active && f.left == 0 {
+				w.tell(f.Action)
+			}
+			f.met = true
+			struck = struck || f.active
 		}
 	}
 	return struck

@@ -58,7 +58,10 @@ func (w *World) InVain() []Vain {
 
 // instead says why nothing can happen to an object: mostly there is none of that name, but others.
 func (w *World) instead(target string) string {
-	kind, name, _ := strings.Cut(target, "/")
+	kind, name, isObject := strings.Cut(target, "/")
+	if !isObject {
+		return "there is nothing to which it could happen"
+	}
 	if _, found := w.find(target); found {
 		return "there is nothing of it to which that could happen"
 	}
@@ -83,22 +86,21 @@ func (w *World) instead(target string) string {
 	}
 	switch {
 	case len(ofKind) > 0:
-		return "there is no such object, but " + few(ofKind)
+		return "there is no such object, but " + strings.Join(few(ofKind, 6), ", ")
 	case len(kinds) == 0:
 		return "there is no object"
 	case kind == image:
 		return "there is no Pod with the image " + name
 	}
-	return fmt.Sprintf("there is no %s, but objects of the kinds %s", kind, few(kinds))
+	return fmt.Sprintf("there is no %s, but objects of the kinds %s", kind, strings.Join(few(kinds, 6), ", "))
 }
 
-// few returns a list, shortened.
-func few(list []string) string {
-	const most = 6
-	if len(list) > most {
-		list = append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
+// few returns the first texts of a list, and then how many more there are.
+func few(list []string, most int) []string {
+	if len(list) <= most {
+		return list
 	}
-	return strings.Join(list, ", ")
+	return append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
 }
 
 // imagesOf returns the images of a Pod's containers.
@@ -141,7 +143,7 @@ type timed struct {
 // begin takes the actions of the options.
 func (w *World) begin(actions []Action) {
 	for _, a := range actions {
-		if slices.Contains([]string{Fail, Hold, Flap, Evict, Vanish}, a.Do) {
+		if isFault(a.Do) {
 			w.faults = append(w.faults, newFault(a))
 			continue
 		}
@@ -186,16 +188,12 @@ func (w *World) doFirst() bool {
 	w.timed = w.timed[1:]
 	w.tell(action)
 	w.missed = ""
-	why := "there is nothing to which it could happen"
-	if strings.Contains(action.Target, "/") {
-		why = w.instead(action.Target)
-	}
 	done := w.do(action)
 	switch {
 	case w.missed != "":
 		w.vain = append(w.vain, Vain{action, w.missed})
 	case !done && len(w.events) == told:
-		w.vain = append(w.vain, Vain{action, why})
+		w.vain = append(w.vain, Vain{action, w.instead(action.Target)})
 	case action.Do == "quota" && action.Target != "off":
 		w.quotas = append(w.quotas, action)
 	}

@@ -183,3 +183,15 @@ func TestFlapInASchedule(t *testing.T) {
 	require.True(t, w.Do(Action{Do: Vanish, Target: "Deployment/web"}))
 	require.False(t, w.Do(Action{Do: Vanish, Target: "Deployment/web"}), "it is gone")
 }
+
+// TestAnImageInASchedule stands for the Pods that run it, as it does in a flag.
+func TestAnImageInASchedule(t *testing.T) {
+	y := newToy(deployments)
+	y.sync = func(request) any { return answer(true, deployment("web", "nginx:1", 1)) }
+	w := y.world(t, func(o *Options) { o.Late = true })
+	w.Do(Action{Do: "calm", Target: "9"})
+	require.True(t, w.Do(Action{Do: Fail, Target: "Image/nginx:1"}))
+	require.False(t, w.Do(Action{Do: Fail, Target: "Image/nginx:2"}))
+	w.Do(Action{Do: "calm", Target: "9"})
+	require.Contains(t, kube.Progress(w.Get(ref("apps/v1", "Deployment", "web"))), "0/1 ready")
+}

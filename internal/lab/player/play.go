@@ -210,11 +210,7 @@ func (w *World) whatChanges() string {
 	if len(changes) == 0 {
 		return "the hooks are called again and again"
 	}
-	const most = 6
-	if len(changes) > most {
-		changes = append(changes[:most], fmt.Sprintf("and %d more", len(changes)-most))
-	}
-	return strings.Join(changes, "; ")
+	return strings.Join(few(changes, 6), "; ")
 }
 
 func changesOf(list []apiserver.Write) []string {

@@ -1,7 +1,6 @@
 package player
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -83,7 +82,6 @@ func IsInjected(err error) bool { return composite.IsInjected(err) }
 func (w *World) Ask(tell func(Asked) error) { w.composite.Ask(tell) }
 
 func (w *World) unheard() string {
-	const most = 4
 	var parts []string
 	for _, kind := range w.composite.PendingKinds() {
 		words := map[kube.Ref]string{}
@@ -98,10 +96,7 @@ func (w *World) unheard() string {
 			parts = append(parts, ref.String()+" "+words[ref])
 		}
 	}
-	if len(parts) > most {
-		parts = append(parts[:most], fmt.Sprintf("and %d more", len(parts)-most))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(few(parts, 4), ", ")
 }
 
 func staleness(known, now kube.Object) string {
