@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -14,12 +15,15 @@ import (
 // so that the actions stay in their order.
 type actionFlag struct {
 	word, form string
-	written    *[]string
+	given      *[]given
 }
+
+// given is what a flag was given. The word is empty for --action.
+type given struct{ word, text string }
 
 // Set implements [pflag.Value]. The text is read once all flags are known.
 func (f actionFlag) Set(text string) error {
-	*f.written = append(*f.written, f.word+"\x00"+text)
+	*f.given = append(*f.given, given{f.word, text})
 	return nil
 }
 
@@ -29,13 +33,13 @@ func (f actionFlag) String() string { return "" }
 func (f actionFlag) Type() string { return f.form }
 
 // addActions adds a flag for each kind of actions that has one, and one for all others.
-func addActions(set *pflag.FlagSet, written *[]string) {
+func addActions(set *pflag.FlagSet, all *[]given) {
 	for _, kind := range player.ActionKinds() {
 		if kind.IsFlag {
-			set.Var(actionFlag{kind.Name, kind.Form, written}, kind.Name, kind.Does+when(kind))
+			set.Var(actionFlag{kind.Name, kind.Form, all}, kind.Name, kind.Does+when(kind))
 		}
 	}
-	set.Var(actionFlag{"", "ACTION", written}, "action", "another action of a schedule; explore --help lists them")
+	set.Var(actionFlag{"", "ACTION", all}, "action", "another action of a schedule; explore --help lists them")
 }
 
 // when says when an action happens that names no step.
@@ -50,15 +54,11 @@ func when(kind player.ActionKind) string {
 }
 
 // parseActions reads what the flags were given. The error names the flag.
-func parseActions(written []string) (actions []player.Action, err error) {
-	for _, each := range written {
-		word, text, _ := strings.Cut(each, "\x00")
-		action, err := player.ParseAction(strings.TrimSpace(word + " " + text))
-		if word == "" {
-			word = "action"
-		}
+func parseActions(all []given) (actions []player.Action, err error) {
+	for _, each := range all {
+		action, err := player.ParseAction(strings.TrimSpace(each.word + " " + each.text))
 		if err != nil {
-			return nil, cli.Usagef("--%s: %w", word, err)
+			return nil, cli.Usagef("--%s: %w", cmp.Or(each.word, "action"), err)
 		}
 		actions = append(actions, action)
 	}

@@ -24,7 +24,7 @@ const maxSteps = 10_000
 // simulateFlags are the flags of simulate.
 type simulateFlags struct {
 	output, apply, hookVersion string
-	written                    []string // actions, each behind the flag and a colon
+	given                      []given
 	actions                    []player.Action
 	deleteAfter, overHTTP      bool
 	validate                   bool
@@ -65,7 +65,7 @@ asked for and nothing keeps changing.`,
 	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml for a dump of the cluster and the run, or html for a file to play through in a browser")
 	set.StringVar(&flags.apply, "apply", string(player.DynamicApply), "apply strategy: dynamic-apply or server-side-apply")
 	set.StringVar(&flags.hookVersion, "hook-version", "v2", "form of the requests: v1 or v2")
-	addActions(set, &flags.written)
+	addActions(set, &flags.given)
 	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
 	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
 	validateFlag(cmd, &flags.validate)
@@ -177,7 +177,7 @@ func (f *simulateFlags) check() (err error) {
 	if f.hookVersion != "v1" && f.hookVersion != "v2" {
 		return cli.Usagef("--hook-version %q is neither v1 nor v2", f.hookVersion)
 	}
-	f.actions, err = parseActions(f.written)
+	f.actions, err = parseActions(f.given)
 	return err
 }
 
