@@ -113,7 +113,7 @@ func (p *plan) message(part *part) string {
 		reason = "old Pods are terminating"
 	}
 	if rollout.Failure != "" {
-		reason += "; " + part.workload.Ref() + " cannot create Pods: " + rollout.Failure
+		reason += "; " + part.workload.Ref() + " cannot create Pods: " + operator.Quoted(rollout.Failure)
 	}
 	if rollout.IsPaused {
 		reason += "; " + part.workload.Ref() + " is paused: resume it, with kubectl rollout resume"

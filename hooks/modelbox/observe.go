@@ -1,6 +1,7 @@
 package modelbox
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -87,6 +88,17 @@ func (p *observedPod) activity(now time.Time) (text string, isStuck bool, left t
 	return p.Status.Activity(), p.Status.IsStuck(), 0
 }
 
+// rank is lowest for the Pod that says most of what the rollout waits for.
+func (p *observedPod) rank() int {
+	switch {
+	case p.Terminating:
+		return 2
+	case p.Status.IsStuck():
+		return 0
+	}
+	return 1
+}
+
 // waitingPod returns a Pod for which the rollout waits, or nil: one that is stuck before others,
 // then the newest; where there is none, one that terminates, for which the strategy Recreate waits.
 func waitingPod(box *ModelBox, request metacontroller.Observed) (*observedPod, error) {
@@ -101,13 +113,7 @@ func waitingPod(box *ModelBox, request metacontroller.Observed) (*observedPod, e
 		return nil, nil
 	}
 	first := slices.MinFunc(pods, func(a, b observedPod) int {
-		if a.Terminating != b.Terminating {
-			return map[bool]int{true: 1, false: -1}[a.Terminating]
-		}
-		if isStuck := a.Status.IsStuck(); isStuck != b.Status.IsStuck() {
-			return map[bool]int{true: -1, false: 1}[isStuck]
-		}
-		return b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time)
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time))
 	})
 	return &first, nil
 }
