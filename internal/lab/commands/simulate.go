@@ -157,7 +157,7 @@ type clusterDump struct {
 
 func newDump(world *player.World, happened *run.Run) clusterDump {
 	d := clusterDump{APIVersion: "v1", Kind: "List", Items: []map[string]any{}, Run: happened}
-	for _, object := range world.Objects() {
+	for _, object := range slices.Concat(world.Objects(), world.Events()) {
 		d.Items = append(d.Items, kube.Dumped(object))
 	}
 	return d

@@ -181,6 +181,9 @@ func (w *World) Now() time.Time { return w.now }
 // Objects returns all objects in the order of kinds and names. They are not to be modified.
 func (w *World) Objects() []kube.Object { return w.server.Objects() }
 
+// Events returns the Events of the last hour, the oldest first: warnings of what comes with Kubernetes.
+func (w *World) Events() []kube.Object { return w.server.Events() }
+
 // IsOfParent reports whether an object is a custom resource that is played.
 func (w *World) IsOfParent(object kube.Object) bool { return w.isParentKind(kube.RefOf(object)) }
 

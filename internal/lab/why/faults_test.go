@@ -165,28 +165,11 @@ func workloadQuota(s *scene) (string, []string) {
 	for range 6 {
 		s.Step()
 	}
-	for _, child := range s.Owned(s.parent()) {
-		if maker := s.maker(child); maker != nil {
-			s.warn(maker, "FailedCreate", `pods "x" is forbidden: exceeded quota: small`)
-			return maker.GetKind() + "/" + maker.GetName(), []string{"FailedCreate", "exceeded quota: small"}
-		}
+	for _, event := range s.Events() {
+		about, _, _ := unstructured.NestedStringMap(event.Object, "involvedObject")
+		return about["kind"] + "/" + about["name"], []string{"FailedCreate", "exceeded quota"}
 	}
 	return "", nil
-}
-
-// maker returns what creates the Pods of a child, or nil.
-func (s *scene) maker(child kube.Object) kube.Object {
-	switch child.GetKind() {
-	case "Job", "StatefulSet":
-		return child
-	case "Deployment":
-		for _, set := range s.List("apps/v1", "ReplicaSet") {
-			if kube.IsOwnedBy(set, child) {
-				return set
-			}
-		}
-	}
-	return nil
 }
 
 func webhook(s *scene) (string, []string) {

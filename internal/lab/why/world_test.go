@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,7 +159,7 @@ func (s *scene) dump() []byte {
 		}
 	}
 	items := []any{}
-	for _, object := range append(s.Objects(), s.extra...) {
+	for _, object := range slices.Concat(s.Objects(), s.Events(), s.extra) {
 		if !s.dropped[kube.RefOf(object).String()] {
 			items = append(items, object.Object)
 		}

@@ -49,6 +49,7 @@ type Server struct {
 	uids      int
 	full      error // once a limit was exceeded
 	watchers  []func(Write)
+	warnings  map[warned]*warning
 }
 
 // Options are what a Server needs.
@@ -65,7 +66,7 @@ type Options struct {
 func New(options Options) *Server {
 	return &Server{
 		Cache: NewCache(""), now: options.Now, lenient: options.SkipValidation,
-		Catalogue: options.Kinds,
+		Catalogue: options.Kinds, warnings: map[warned]*warning{},
 	}
 }
 

@@ -216,11 +216,25 @@ func (b *Builtin) report(ref kube.Ref, status any) {
 	b.server.Report(apiserver.ByKubernetes, ref, status)
 }
 
-// create creates an object of a controller. A refused one is missing in the owner's status.
-func (b *Builtin) create(typed any) {
-	if b.server.Full() == nil {
-		_, _ = b.server.Create(apiserver.ByKubernetes, kube.Encode(typed))
+// create creates an object of a controller. The error is that of the API server.
+func (b *Builtin) create(typed any) error {
+	if b.server.Full() != nil {
+		return b.server.Full()
 	}
+	_, err := b.server.Create(apiserver.ByKubernetes, kube.Encode(typed))
+	return err
+}
+
+// createPods creates Pods of an owner until one is refused, of which its Event tells as
+// pkg/controller/controller_utils.go in k8s.io/kubernetes does. It returns the refusal.
+func (b *Builtin) createPods(owner kube.Object, number int32, next func() *corev1.Pod) error {
+	for range number {
+		if err := b.create(next()); err != nil {
+			b.event(owner, failedCreate, fmt.Sprintf("Error creating: %v", err))
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *Builtin) generated(prefix string) string {

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
@@ -46,7 +47,7 @@ func (b *Builtin) cronJob(ref kube.Ref) {
 	}
 	if b.due[ref] {
 		delete(b.due, ref)
-		active = b.runSchedule(c, active)
+		active = b.runSchedule(ref, c, active)
 	}
 	b.dropOldest(succeeded, *c.Spec.SuccessfulJobsHistoryLimit)
 	b.dropOldest(failed, *c.Spec.FailedJobsHistoryLimit)
@@ -61,7 +62,7 @@ func (b *Builtin) cronJob(ref kube.Ref) {
 
 // runSchedule starts a Job, unless its CronJob has those that run go on alone. It returns the
 // Jobs that run then.
-func (b *Builtin) runSchedule(c *batchv1.CronJob, active []*batchv1.Job) []*batchv1.Job {
+func (b *Builtin) runSchedule(ref kube.Ref, c *batchv1.CronJob, active []*batchv1.Job) []*batchv1.Job {
 	if *c.Spec.Suspend || c.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(active) > 0 {
 		return active
 	}
@@ -82,7 +83,10 @@ func (b *Builtin) runSchedule(c *batchv1.CronJob, active []*batchv1.Job) []*batc
 		Spec: *c.Spec.JobTemplate.Spec.DeepCopy(),
 	}
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, batchv1.CronJobScheduledTimestampAnnotation, b.server.Now().Format("2006-01-02T15:04:05Z07:00"))
-	b.create(job)
+	if err := b.create(job); err != nil && !apierrors.IsAlreadyExists(err) {
+		b.event(b.server.Get(ref), failedCreate, fmt.Sprintf("Error creating job: %v", err))
+		return active
+	}
 	c.Status.LastScheduleTime = new(b.now())
 	if created := load[batchv1.Job](b, jobRef(job)); created != nil {
 		active = append(active, created)

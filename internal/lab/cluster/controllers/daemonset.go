@@ -2,6 +2,7 @@ package controllers
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
@@ -30,9 +31,12 @@ func (b *Builtin) daemonSet(ref kube.Ref) {
 	}
 	b.report(ref, &d.Status)
 	if len(pods) == 0 {
-		pod := newPod(&d.Spec.Template, b.generated(d.Name), b.server.Get(ref))
-		pod.Labels[appsv1.ControllerRevisionHashLabelKey] = hash
-		b.create(pod)
+		owner := b.server.Get(ref)
+		_ = b.createPods(owner, 1, func() *corev1.Pod { // an Event tells
+			pod := newPod(&d.Spec.Template, b.generated(d.Name), owner)
+			pod.Labels[appsv1.ControllerRevisionHashLabelKey] = hash
+			return pod
+		})
 	}
 	for _, r := range pods {
 		outdated := !isUpdated(r) && d.Spec.UpdateStrategy.Type == appsv1.RollingUpdateDaemonSetStrategyType

@@ -65,7 +65,7 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 	template := r.template(hash)
 	selector := metav1.CloneSelectorAndAddLabel(r.Spec.Selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
-	b.create(&appsv1.ReplicaSet{
+	_ = b.create(&appsv1.ReplicaSet{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name: r.Name + "-" + hash, Namespace: r.Namespace, Labels: template.Labels,
@@ -99,9 +99,9 @@ func (b *Builtin) scale(r *rollout) {
 		want = 0
 	}
 	template := r.template(kube.Label(r.newest, appsv1.DefaultDeploymentUniqueLabelKey))
-	for range min(want-have, want+surge-all) {
-		b.create(newPod(template, b.generated(r.newest.GetName()), r.newest))
-	}
+	_ = b.createPods(r.newest, min(want-have, want+surge-all), func() *corev1.Pod {
+		return newPod(template, b.generated(r.newest.GetName()), r.newest)
+	})
 	b.deletePods(byDeletionOrder(r.updated)[:max(0, min(have-want, have))])
 	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
 	for _, p := range byDeletionOrder(r.old) {

@@ -137,9 +137,8 @@ func (b *Builtin) startPods(run *jobRun) {
 		b.at(run.ref, retry)
 		return
 	}
-	for range missing {
-		b.create(newPod(&run.Spec.Template, b.generated(run.Name), b.server.Get(run.ref)))
-	}
+	owner := b.server.Get(run.ref)
+	_ = b.createPods(owner, missing, func() *corev1.Pod { return newPod(&run.Spec.Template, b.generated(run.Name), owner) }) // an Event tells
 }
 
 func (b *Builtin) reportJob(run *jobRun) {

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
@@ -28,9 +29,8 @@ func (b *Builtin) replicaSet(ref kube.Ref) {
 		TerminatingReplicas: &terminating, Conditions: s.Status.Conditions,
 	})
 	surplus := int32(len(pods)) - *s.Spec.Replicas
-	for range -surplus {
-		b.create(newPod(&s.Spec.Template, b.generated(s.Name), b.server.Get(ref)))
-	}
+	owner := b.server.Get(ref)
+	_ = b.createPods(owner, -surplus, func() *corev1.Pod { return newPod(&s.Spec.Template, b.generated(s.Name), owner) })
 	b.deletePods(byDeletionOrder(pods)[:max(0, surplus)])
 	b.awaitAvailable(ref, pods)
 }

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
@@ -70,9 +72,12 @@ func (b *Builtin) createMissing(s *appsv1.StatefulSet, ref kube.Ref, pods map[in
 	return whole
 }
 
+// createOrdinal creates a Pod and its claims. Refusals are told as by stateful_pod_control.go in
+// k8s.io/kubernetes.
 func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref kube.Ref, ordinal int, revision string) {
 	name := s.Name + "-" + strconv.Itoa(ordinal)
-	pod := newPod(&s.Spec.Template, name, b.server.Get(ref))
+	owner := b.server.Get(ref)
+	pod := newPod(&s.Spec.Template, name, owner)
 	pod.Labels["apps.kubernetes.io/pod-index"] = strconv.Itoa(ordinal)
 	pod.Labels[appsv1.StatefulSetPodNameLabel] = name
 	pod.Labels[appsv1.ControllerRevisionHashLabelKey] = revision
@@ -85,12 +90,17 @@ func (b *Builtin) createOrdinal(s *appsv1.StatefulSet, ref kube.Ref, ordinal int
 		for key, value := range s.Spec.Selector.MatchLabels {
 			metav1.SetMetaDataLabel(&claim.ObjectMeta, key, value)
 		}
-		b.create(claim) // it exists after the first time
+		if err := b.create(claim); err != nil && !apierrors.IsAlreadyExists(err) {
+			b.event(owner, failedCreate, fmt.Sprintf("Create Claim %s for Pod %s in StatefulSet %s failed error: %s", claim.Name, name, s.Name, err))
+			return
+		}
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: template.Name, VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name},
 		}})
 	}
-	b.create(pod)
+	if err := b.create(pod); err != nil {
+		b.event(owner, failedCreate, fmt.Sprintf("Create Pod %s in StatefulSet %s failed error: %s", name, s.Name, err))
+	}
 }
 
 func (b *Builtin) scaleDown(s *appsv1.StatefulSet, pods map[int]replica) {
