@@ -84,7 +84,7 @@ func TestPodsToDelete(t *testing.T) {
 }
 
 func TestProgressDeadline(t *testing.T) {
-	s := tell(t, operettatest.Options{Fail: []string{"Pod/web-0"}})
+	s := tell(t, operettatest.Options{Hold: []string{"Pod/web-0"}})
 	created := s.world.Now()
 	s.edit("{size: 1, progressDeadlineSeconds: 60}")
 	s.requireReady("False", "ProgressDeadlineExceeded")

@@ -148,6 +148,9 @@ func TestEachAction(t *testing.T) {
 		"4 hold Pod/cache-0":                      "! hold Pod/cache-0",
 		"4 evict Pod/cache-0":                     "* Pod/cache-0  failed Evicted",
 		"4 drain Pod/cache-0":                     "! drain Pod/cache-0",
+		"4 evict Pod/cache-0 preempted":           "! evict Pod/cache-0 preempted",
+		"0 fail Pod/cache-0 rejected":             "* Pod/cache-0  failed UnexpectedAdmissionError",
+		"4 lose-node Pod/cache-0":                 "* Pod/cache-0  running, not ready",
 		"0 flap Pod/cache-0":                      "! flap Pod/cache-0 is over",
 		"2 sync PodSet/cache":                     "! sync of PodSet/cache, not having heard that Pod/cache-0 exists, Pod/cache-1 exists, Pod/cache-2 exists, PodSet/cache has changed",
 		"3 restart":                               "! Metacontroller restarts",
@@ -258,7 +261,7 @@ func TestStoryIsASchedule(t *testing.T) {
 	story, err := samplePlayer(t).Story(t.Context(), scenarioOf(t, []string{path},
 		page.Action{Action: "fail Pod/cache-0"}, page.Action{At: 4, Action: "sync PodSet/cache crash@1"}, page.Action{At: 8, Action: "mend"}))
 	require.NoError(t, err)
-	require.Equal(t, "calm 2\nfail Pod/cache-0\ncalm 1\nsync PodSet/cache crash@1\ncalm 5\nmend\ncalm 3\n", story)
+	require.Equal(t, "calm 1\nfail Pod/cache-0\ncalm 2\nsync PodSet/cache crash@1\ncalm 4\nmend\ncalm 4\n", story)
 	code, stdout, stderr := operetta(t, "", "explore", path, "--apply", "dynamic-apply", "--schedule", write(t, "story.txt", story))
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "nothing is broken")

@@ -118,7 +118,7 @@ func (w *World) doExternal(a Action) bool {
 		return w.noteRefusal(w.create([]byte(a.Detail)))
 	case "take-name":
 		return w.takeName(a)
-	case Fail, Hold, Flap, Evict, Vanish:
+	case Fail, Hold, Flap, Evict, LoseNode, Vanish:
 		return w.strike(a)
 	case "quota":
 		w.note("creations are refused: " + a.Target)
@@ -130,6 +130,7 @@ func (w *World) doExternal(a Action) bool {
 	case "mend":
 		w.faults = slices.DeleteFunc(w.faults, func(t *faultState) bool { return t.left == 0 }) // the others are to come
 		w.server.SetQuota("")
+		w.builtin.MendNodes()
 		w.composite.Retry()
 		w.builtin.CheckAll()
 		return true

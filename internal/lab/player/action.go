@@ -96,6 +96,8 @@ func (k *ActionKind) check(a Action) error {
 		}
 	}
 	switch {
+	case k.Details != nil && a.Detail != "" && !slices.Contains(k.Details, a.Detail):
+		return fmt.Errorf("%s: there is no %q: write %s", k.Name, a.Detail, strings.Join(k.Details, ", "))
 	case k.Name == "edit" && a.Detail == "":
 		return fmt.Errorf(`edit %s has no patch: write one in JSON, as in edit %s {"spec":{"replicas":3}}`, a.Target, a.Target)
 	case k.Name == "sync":

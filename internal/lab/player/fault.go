@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operetta-dev/operetta/internal/lab/cluster/controllers"
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -15,10 +18,12 @@ const flaps = 2
 type faultState struct {
 	Action
 
-	begins int  // the step at which it begins, or 0
-	active bool // for those that last
-	met    bool // it has found its object
-	left   int  // remaining changes of those that end
+	begins int    // the step at which it begins, or 0
+	active bool   // for those that last
+	met    bool   // it has found its object
+	left   int    // remaining changes of those that end
+	misses string // why it could not happen to the last Pod, until it has happened to one
+	struck bool
 }
 
 func newFault(a Action) *faultState {
@@ -41,7 +46,7 @@ func (f *faultState) matches(object kube.Object) bool {
 }
 
 // isFault reports whether an action strikes whatever has the name of its target.
-func isFault(do string) bool { return isLasting(do) || do == Evict || do == Vanish }
+func isFault(do string) bool { return isLasting(do) || do == Evict || do == LoseNode || do == Vanish }
 
 // isLasting reports whether one does so until it ends.
 func isLasting(do string) bool { return do == Fail || do == Hold || do == Flap }
@@ -71,20 +76,53 @@ func (w *World) upwards(object kube.Object) iter.Seq[kube.Object] {
 // isStruck reports whether a lasting fault applies to an object, or to what controls it.
 func (w *World) isStruck(what string, object kube.Object) bool {
 	struck := false
-	for _, f := range w.faults {
-		if f.Do != what || f.met && !f.active {
+	for f := range w.lastingOn(what, object) {
+		if what == Fail && f.Detail != "" {
+			f.misses = "it is no Pod"
 			continue
 		}
-		for o := range w.upwards(object) {
-			if !f.matches(o) {
-				continue
-			}
-			if !f.met && f.active && f.left == 0 {
-				w.tell(f.Action)
-			}
-			f.met = true
-			struck = struck || f.active
-		}
+		w.strikes(f)
+		struck = struck || f.active
 	}
 	return struck
+}
+
+// troubleOf returns what hinders a Pod, or nil.
+func (w *World) troubleOf(pod *corev1.Pod, object kube.Object) (found *controllers.Trouble) {
+	for f := range w.lastingOn(Fail, object) {
+		trouble := controllers.TroubleNamed(f.Detail)
+		if misses := trouble.Misses(pod); misses != "" && f.active {
+			f.misses = kube.RefOf(object).String() + ": " + misses
+			continue
+		}
+		w.strikes(f)
+		if f.active && found == nil {
+			found = trouble
+		}
+	}
+	return found
+}
+
+// lastingOn yields the faults of a kind that an object, or what controls it, has.
+func (w *World) lastingOn(what string, object kube.Object) iter.Seq[*faultState] {
+	return func(yield func(*faultState) bool) {
+		for _, f := range w.faults {
+			if f.Do != what || f.met && !f.active {
+				continue
+			}
+			for o := range w.upwards(object) {
+				if f.matches(o) && !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// strikes notes that a fault has something to which it happens.
+func (w *World) strikes(f *faultState) {
+	if !f.met && f.active && f.left == 0 {
+		w.tell(f.Action)
+	}
+	f.met, f.struck = true, f.struck || f.active
 }

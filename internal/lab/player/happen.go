@@ -36,6 +36,8 @@ func (w *World) InVain() []Vain {
 	}
 	for _, f := range w.faults {
 		switch {
+		case f.misses != "" && !f.struck:
+			list = append(list, Vain{f.Action, f.misses})
 		case f.met:
 		case f.begins > 0 && f.left > 0:
 			list = append(list, Vain{f.Action, "it did not come to that"})

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/cluster/controllers"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -17,8 +18,10 @@ const (
 	Hold = "hold"
 	// Flap makes Pods not ready and ready again, twice; in a schedule it does one half of that.
 	Flap = "flap"
-	// Evict fails Pods as a node does that is short of memory, once.
+	// Evict fails Pods as a node does that is short of memory or disk, or deletes them for others, once.
 	Evict = "evict"
+	// LoseNode stops the node of Pods.
+	LoseNode = "lose-node"
 	// Vanish deletes an object by hand, once.
 	Vanish = "vanish"
 )
@@ -50,15 +53,18 @@ type ActionKind struct {
 	OfPods bool
 	// Kinds are those of its targets; nil is any.
 	Kinds []string
+	// Details are what may follow the target, besides nothing; nil is anything.
+	Details []string
 }
 
 // ActionKinds returns all of them.
 func ActionKinds() []ActionKind {
 	return []ActionKind{
-		{Name: Fail, Form: anObject, IsFlag: true, Does: "it never becomes ready, or its Pods fail"},
+		{Name: Fail, Form: anObject + " [CAUSE]", IsFlag: true, Details: troubles(), Does: "it never becomes ready, or its Pods fail"},
 		{Name: Hold, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods run, and become neither ready nor done"},
 		{Name: Flap, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods become not ready and ready again, twice"},
-		{Name: Evict, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods are evicted, as by a node that is short of memory"},
+		{Name: Evict, Form: anObject + " [disk|preempted]", IsFlag: true, OfPods: true, Details: []string{"memory", "disk", controllers.Preempted}, Does: "its Pods are evicted, as by a node that is short of memory"},
+		{Name: LoseNode, Form: anObject, IsFlag: true, OfPods: true, Does: "the node of its Pods stops answering"},
 		{Name: Vanish, Form: anObject, IsFlag: true, Does: "it is deleted by hand, once"},
 		{Name: "drain", Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods are evicted, if their PodDisruptionBudgets allow it"},
 		{Name: "quota", Form: "KIND|off", IsFlag: true, Begins: 1, Does: "no more of the kind can be created"},
@@ -69,7 +75,7 @@ func ActionKinds() []ActionKind {
 		{Name: "lose-status", Form: anObject, IsFlag: true, OfParents: true, Begins: 1, Does: "the write of its status is lost"},
 		{Name: "create", Form: objectJSON, Does: "a user applies an object"},
 		{Name: "delete", Form: anObject + " [orphan|foreground]", Does: "a user deletes it"},
-		{Name: "mend", Does: "whatever fails, holds, flaps or is refused by a quota no longer does"},
+		{Name: "mend", Does: "whatever fails, holds, flaps, is lost or is refused by a quota no longer does"},
 		{Name: "metric", Form: "NAME PERCENT", Does: "a HorizontalPodAutoscaler measures that much of its target"},
 		{Name: "due", Form: anObject, Kinds: []string{metacontroller.CronJob.Kind}, Does: "the schedule of a CronJob is due"},
 		{Name: "wait", Form: "5s|timer", Does: "time passes, or comes to the next timer"},
@@ -82,6 +88,14 @@ func ActionKinds() []ActionKind {
 		{Name: "hear", Form: "Pod [all]", Does: "the built-in controllers hear of the next change of a Pod, or of all"},
 		{Name: "collect", Does: "the garbage collector works"},
 	}
+}
+
+// troubles are the names of what [Fail] does to a Pod.
+func troubles() (names []string) {
+	for _, trouble := range controllers.Troubles() {
+		names = append(names, trouble.Name)
+	}
+	return names
 }
 
 func kindOfAction(name string) *ActionKind {

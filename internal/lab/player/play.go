@@ -73,6 +73,9 @@ func (w *World) wait() bool {
 	return true
 }
 
+// Next returns when something is due of itself, or zero.
+func (w *World) Next() time.Time { return w.nextTimer() }
+
 func (w *World) nextTimer() time.Time {
 	return apiserver.Earliest(w.composite.NextTimer(), w.builtin.NextTimer())
 }
@@ -111,7 +114,7 @@ func (w *World) trigger(t *faultState) {
 	if children := slices.DeleteFunc(slices.Clone(targets), w.IsOfParent); len(children) > 0 {
 		targets = children
 	}
-	if t.Do == Evict {
+	if t.Do == Evict || t.Do == LoseNode {
 		targets = w.podsOf(targets)
 	}
 	if len(targets) == 0 {
@@ -119,13 +122,14 @@ func (w *World) trigger(t *faultState) {
 	}
 	t.met = true
 	w.events = append(w.events, Event{Verb: Struck, Detail: detail})
-	if t.Do == Vanish || t.Do == Evict {
-		for _, object := range targets {
-			if t.Do == Evict {
-				w.builtin.Evict(kube.RefOf(object))
-			} else {
-				_ = w.Delete(kube.RefOf(object)) // it was there a moment ago
-			}
+	for _, object := range targets {
+		switch t.Do {
+		case Evict:
+			w.builtin.Evict(kube.RefOf(object), cmp.Or(t.Detail, "memory"))
+		case LoseNode:
+			w.builtin.LoseNode(object)
+		case Vanish:
+			_ = w.Delete(kube.RefOf(object)) // it was there a moment ago
 		}
 	}
 	w.builtin.CheckPods()

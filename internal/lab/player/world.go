@@ -103,7 +103,7 @@ func New(options Options) *World {
 		Controllers: options.Controllers, Installation: options.Installation, Call: options.Call, Apply: options.Apply,
 		HookVersion: options.HookVersion, Late: options.Late, Memory: options.Memory, Failed: w.hookFailed,
 	})
-	w.builtin = controllers.New(w.server, controllers.Options{Struck: w.isStruck, Program: w.runProgram, Late: options.Late})
+	w.builtin = controllers.New(w.server, controllers.Options{Struck: w.isStruck, Trouble: w.troubleOf, Program: w.runProgram, Late: options.Late})
 	w.server.Watch(w.record)
 	return w
 }

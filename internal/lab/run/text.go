@@ -120,7 +120,7 @@ func parentLines(event player.Event) []string {
 		return append([]string{"> " + name + "  edited"}, changes(event)...)
 	case player.Reported:
 		ready := kube.ConditionOf(event.Object, "Ready")
-		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, printable.Line(ready.Message, 160))}
+		lines := []string{fmt.Sprintf("? %s%s%s %s: %s", name, conditionMark, ready.Status, ready.Reason, printable.Ends(ready.Message, 240))}
 		if others := otherConditions(event); others != "" {
 			lines = append(lines, "      "+others)
 		}

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -174,11 +176,15 @@ func (s *Server) Delete(by Actor, ref kube.Ref, uid types.UID) error {
 		return nil
 	}
 	object := kube.WithMetadata(old)
-	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now())))
-	object.SetDeletionGracePeriodSeconds(new(int64))
+	grace := int64(0)
 	if isGraceful(old) {
-		object.SetDeletionGracePeriodSeconds(new(int64(30)))
+		grace = 30
+		if seconds, found, _ := unstructured.NestedInt64(old.Object, "spec", "terminationGracePeriodSeconds"); found {
+			grace = seconds
+		}
 	}
+	object.SetDeletionTimestamp(new(metav1.NewTime(s.Now().Add(time.Duration(grace) * time.Second)))) // its end
+	object.SetDeletionGracePeriodSeconds(&grace)
 	if object.GetGeneration() > 0 {
 		object.SetGeneration(object.GetGeneration() + 1)
 	}

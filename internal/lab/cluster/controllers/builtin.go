@@ -28,13 +28,16 @@ type Builtin struct {
 	timers  map[kube.Ref]time.Time
 	orphans []types.UID // deleted owners, since the last step
 	// cascades are the owners that wait for the garbage collector.
-	cascades map[kube.Ref]bool
-	serial   int // of the Pods with generated names
-	lost     map[types.UID]int32
-	retries  map[kube.Ref]time.Time // when a Job may start its next Pod
-	metrics  map[kube.Ref]int       // of autoscalers, in percent, where they are not on target
-	due      map[kube.Ref]bool      // CronJobs
-	pods     *podWatch              // nil unless late
+	cascades   map[kube.Ref]bool
+	serial     int // of the Pods with generated names
+	lost       map[types.UID]int32
+	retries    map[kube.Ref]time.Time // when a Job may start its next Pod
+	metrics    map[kube.Ref]int       // of autoscalers, in percent, where they are not on target
+	due        map[kube.Ref]bool      // CronJobs
+	pods       *podWatch              // nil unless late
+	troubles   func(*corev1.Pod, kube.Object) *Trouble
+	rejections map[types.UID]rejections
+	down       map[string]time.Time // nodes that do not answer, since when
 	// controllers are in the order of a step: Pods first, so that their owners see the
 	// changes in the same step.
 	controllers []controller
@@ -47,8 +50,10 @@ type Program func(pod *corev1.Pod) error
 // Options are what the controllers need.
 type Options struct {
 	// Struck reports whether an object, or what controls it, has a fault: with "fail" it never
-	// becomes ready, with "hold" neither ready nor done, with "flap" it is not ready for now.
+	// becomes ready, unless it is a Pod, with "hold" neither ready nor done, with "flap" it is not ready for now.
 	Struck func(fault string, object kube.Object) bool
+	// Trouble returns what hinders a Pod, or nil.
+	Trouble func(pod *corev1.Pod, object kube.Object) *Trouble
 	// Program is what Pods do.
 	Program Program
 	// Late delays changes of Pods until [Builtin.HearOfPod].
@@ -58,7 +63,7 @@ type Options struct {
 // New returns the controllers of a cluster, which watch its API server from now on.
 func New(server *apiserver.Server, options Options) *Builtin {
 	b := &Builtin{
-		server: server, struck: options.Struck, run: options.Program,
+		server: server, struck: options.Struck, run: options.Program, troubles: options.Trouble, down: map[string]time.Time{}, rejections: map[types.UID]rejections{},
 		queue: map[kube.Ref]int{}, timers: map[kube.Ref]time.Time{}, lost: map[types.UID]int32{},
 		retries: map[kube.Ref]time.Time{}, cascades: map[kube.Ref]bool{},
 		metrics: map[kube.Ref]int{}, due: map[kube.Ref]bool{},
@@ -229,6 +234,9 @@ func (b *Builtin) create(typed any) error {
 // pkg/controller/controller_utils.go in k8s.io/kubernetes does. It returns the refusal.
 func (b *Builtin) createPods(owner kube.Object, number int32, next func() *corev1.Pod) error {
 	for range number {
+		if b.isHeldBack(owner) {
+			return nil
+		}
 		if err := b.create(next()); err != nil {
 			b.event(owner, failedCreate, fmt.Sprintf("Error creating: %v", err))
 			return err

@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 )
 
@@ -19,8 +21,16 @@ const failedCreate = "FailedCreate"
 // wakes nobody, and one object has one Event of a reason, with the newest message.
 func (b *Builtin) event(object kube.Object, reason, message string) {
 	source := sources[object.GetKind()]
-	if reason == "FailedScheduling" {
+	switch reason {
+	case "NodeNotReady":
+		source = sources["Node"]
+	case "FailedScheduling":
 		source = "default-scheduler"
 	}
 	b.server.Warn(source, object, reason, message)
+}
+
+// warn records that the kubelet, or whoever else looks after a Pod, warns about it.
+func (b *Builtin) warn(pod *corev1.Pod, reason, message string) {
+	b.event(b.server.Get(podRef(pod)), reason, message)
 }

@@ -15,12 +15,6 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 )
 
-// nodeName is the only node. It has room for everything.
-const nodeName = "node-1"
-
-// crashes is the restart count of a crashing container: more than any usual backoffLimit.
-const crashes = 10
-
 // pod advances a Pod: scheduled, running, ready or done, and removed after deletion.
 func (b *Builtin) pod(ref kube.Ref) {
 	object := b.server.Get(ref)
@@ -28,45 +22,73 @@ func (b *Builtin) pod(ref kube.Ref) {
 		return
 	}
 	if object.GetDeletionTimestamp() != nil {
-		if len(object.GetFinalizers()) == 0 {
+		if len(object.GetFinalizers()) == 0 && !b.isDown(object) {
 			b.server.Remove(apiserver.ByKubernetes, ref)
 		}
 		return
 	}
 	pod := load[corev1.Pod](b, ref)
-	if pod.Spec.NodeName == "" {
-		b.schedule(object, pod)
+	trouble := b.trouble(pod, object)
+	switch {
+	case pod.Spec.NodeName == "":
+		b.schedule(object, pod, trouble)
 		return
-	}
-	if !b.endAtDeadline(ref, pod) {
-		b.advance(object, pod)
+	case b.isDown(object):
+		b.miss(ref, pod)
+		return
+	case !b.endAtDeadline(ref, pod):
+		b.advance(object, pod, trouble)
 	}
 	b.startEphemeral(pod)
 	b.report(ref, &pod.Status)
 }
 
-// schedule binds a Pod to the node, which does not change its generation.
-func (b *Builtin) schedule(object kube.Object, pod *corev1.Pod) {
+// schedule binds a Pod to a node, which does not change its generation, or says why there is none.
+func (b *Builtin) schedule(object kube.Object, pod *corev1.Pod, trouble *Trouble) {
+	waits := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}
+	switch {
+	case len(pod.Spec.SchedulingGates) > 0:
+		waits.Reason, waits.Message = corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"
+	case trouble != nil && trouble.at == scheduling:
+		waits.Reason, waits.Message = corev1.PodReasonUnschedulable, trouble.message(pod, nil)
+	default:
+		b.bind(object, pod)
+		return
+	}
+	b.setPodCondition(pod, waits)
+	b.event(object, "FailedScheduling", waits.Message)
+	b.report(kube.RefOf(object), &pod.Status)
+}
+
+func (b *Builtin) bind(object kube.Object, pod *corev1.Pod) {
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue})
 	bound := kube.WithMetadata(object)
 	spec := maps.Clone(object.Object["spec"].(map[string]any))
-	spec["nodeName"] = nodeName
+	spec["nodeName"] = b.freeNode()
 	bound.Object["spec"] = spec
 	bound.Object["status"] = kube.Encode(&pod.Status).Object
 	b.server.Replace(apiserver.ByKubernetes, bound)
 }
 
-func (b *Builtin) advance(object kube.Object, pod *corev1.Pod) {
-	switch failing := b.struck("fail", object); {
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+func (b *Builtin) advance(object kube.Object, pod *corev1.Pod, trouble *Trouble) {
+	switch {
+	case isOver(pod):
+	case trouble != nil && trouble.at == admission:
+		b.reject(pod, trouble)
 	case pod.Status.Phase == corev1.PodPending:
-		b.start(pod)
+		b.start(pod, trouble)
+	case trouble != nil:
+		b.turn(pod, trouble)
 	case b.struck("hold", object):
 	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
-		b.serve(pod, failing, b.struck("flap", object))
+		b.serve(pod, b.struck("flap", object))
 	default:
-		b.end(pod, failing)
+		b.end(pod)
 	}
+}
+
+func isOver(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // endAtDeadline ends a Pod that has been on its node for as long as it may, and reports whether it has.
@@ -85,37 +107,33 @@ func (b *Builtin) endAtDeadline(ref kube.Ref, pod *corev1.Pod) bool {
 }
 
 // end ends a Pod that runs to completion, with the result of its program.
-func (b *Builtin) end(pod *corev1.Pod, failing bool) {
-	message := ""
-	if !failing {
-		problem := b.run(pod)
-		if problem == nil {
-			b.finish(pod, corev1.PodSucceeded, 0)
-			return
-		}
-		message = problem.Error()
+func (b *Builtin) end(pod *corev1.Pod) {
+	problem := b.run(pod)
+	switch {
+	case problem == nil:
+		b.finish(pod, corev1.PodSucceeded, 0)
+	case pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+		b.turn(pod, TroubleNamed(Exit))
+	default:
+		b.finish(pod, corev1.PodFailed, 1)
+		pod.Status.ContainerStatuses[0].State.Terminated.Message = problem.Error()
 	}
-	if pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-		b.crash(pod)
-		return
-	}
-	b.finish(pod, corev1.PodFailed, 1)
-	pod.Status.ContainerStatuses[0].State.Terminated.Message = message
 }
 
-func (b *Builtin) start(pod *corev1.Pod) {
-	now := b.now()
-	status := &pod.Status
+// start starts what can be started of a Pod.
+func (b *Builtin) start(pod *corev1.Pod, trouble *Trouble) {
+	b.settle(pod)
+	if trouble != nil && trouble.at <= preparing {
+		b.await(pod, trouble)
+		return
+	}
+	now, status := b.now(), &pod.Status
 	status.Phase = corev1.PodRunning
-	status.ObservedGeneration = pod.Generation
-	status.StartTime = &now
-	status.HostIP, status.HostIPs = "192.0.2.1", []corev1.HostIP{{IP: "192.0.2.1"}}
-	address := fmt.Sprintf("10.244.%d.%d", (b.server.Version()/250)%250, 1+b.server.Version()%250)
-	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
 	ready := pod.Spec.RestartPolicy != corev1.RestartPolicyAlways
+	status.InitContainerStatuses, status.ContainerStatuses = nil, nil
 	for _, c := range pod.Spec.InitContainers {
 		s := b.running(c, true)
-		if c.RestartPolicy == nil {
+		if !isSidecar(&c) {
 			s.State = b.terminated(0, now)
 			s.Started = new(bool)
 		}
@@ -127,6 +145,22 @@ func (b *Builtin) start(pod *corev1.Pod) {
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue})
 	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue})
 	b.setReady(pod, ready)
+	if trouble != nil {
+		b.turn(pod, trouble)
+	}
+}
+
+// settle says where a Pod is.
+func (b *Builtin) settle(pod *corev1.Pod) {
+	status := &pod.Status
+	status.ObservedGeneration = pod.Generation
+	if status.StartTime != nil {
+		return
+	}
+	status.StartTime = new(b.now())
+	status.HostIP, status.HostIPs = "192.0.2.1", []corev1.HostIP{{IP: "192.0.2.1"}}
+	address := fmt.Sprintf("10.244.%d.%d", (b.server.Version()/250)%250, 1+b.server.Version()%250)
+	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
 }
 
 func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
@@ -151,39 +185,18 @@ func (b *Builtin) terminated(exitCode int32, startedAt metav1.Time) corev1.Conta
 	}}
 }
 
-func (b *Builtin) serve(pod *corev1.Pod, failing, flapping bool) {
-	if failing {
-		b.crash(pod)
-		return
-	}
-	for i := range min(len(pod.Status.ContainerStatuses), len(pod.Spec.Containers)) { // a request may leave some out
-		s := &pod.Status.ContainerStatuses[i]
-		s.Ready = !flapping && canBeReady(pod.Spec.Containers[i])
+// serve keeps the containers of a Pod running that is to run on.
+func (b *Builtin) serve(pod *corev1.Pod, flapping bool) {
+	for c, s := range lasting(pod) {
+		if s.State.Running == nil {
+			b.restart(c, s)
+		}
+		s.Ready = !flapping && canBeReady(*c)
 		if s.Ready {
 			s.Started = new(true)
 		}
-		if s.State.Running == nil {
-			*s = b.running(pod.Spec.Containers[i], !flapping)
-			s.RestartCount = crashes
-		}
 	}
 	b.setReady(pod, !flapping)
-}
-
-func (b *Builtin) crash(pod *corev1.Pod) {
-	for i := range pod.Status.ContainerStatuses {
-		s := &pod.Status.ContainerStatuses[i]
-		if s.State.Waiting != nil {
-			continue
-		}
-		s.Ready, s.Started, s.RestartCount = false, new(false), crashes
-		s.LastTerminationState = b.terminated(1, *pod.Status.StartTime)
-		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-			Reason:  "CrashLoopBackOff",
-			Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s pod=%s", s.Name, pod.Name),
-		}}
-	}
-	b.setReady(pod, false)
 }
 
 func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
@@ -205,20 +218,6 @@ func (b *Builtin) setBoth(pod *corev1.Pod, condition corev1.PodCondition) {
 	for _, condition.Type = range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
 		b.setPodCondition(pod, condition)
 	}
-}
-
-// Evict fails a running Pod, as a node that is out of memory does.
-func (b *Builtin) Evict(ref kube.Ref) {
-	pod := load[corev1.Pod](b, ref)
-	if pod == nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return
-	}
-	pod.Status.Phase = corev1.PodFailed
-	pod.Status.Reason = "Evicted"
-	pod.Status.Message = "The node was low on resource: memory. "
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: pod.Status.Message})
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
-	b.report(ref, &pod.Status)
 }
 
 // setReady sets the conditions of readiness. Each container has to be ready by itself, too.
