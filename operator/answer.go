@@ -66,6 +66,6 @@ func Answer[S any, P inStatus[S]](r *Report, old, status S, children []metacontr
 	return metacontroller.Result[S]{
 		Status:      status,
 		Children:    r.backOff(children),
-		ResyncAfter: Soonest(append(resync, r.resyncAfter, left)...),
+		ResyncAfter: Soonest(append(resync, r.resyncAfter, r.again, left)...),
 	}
 }

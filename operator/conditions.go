@@ -55,7 +55,8 @@ type Conditions struct {
 	generation int64
 	list       []metav1.Condition
 	state      State
-	isRepaired bool // some of the old ones had times that the API server or timeouts would not take
+	again      time.Duration // when to look again, for the summary
+	isRepaired bool          // some of the old ones had times that the API server or timeouts would not take
 }
 
 // NewConditions starts from the old conditions, those of the status in the request, and the

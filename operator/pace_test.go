@@ -32,7 +32,7 @@ func TestPace(t *testing.T) {
 		c.SetSummary(report(c, metacontroller.Difference{}, PendingChildren{}).With(Summary{}), ConditionDegraded)
 		return c.List()
 	}
-	working := Summary{Progressing, ReasonRollingOut, "1 of 3 replicas are available"}
+	working := Summary{State: Progressing, Reason: ReasonRollingOut, Message: "1 of 3 replicas are available"}
 	for name, test := range map[string]struct {
 		old        []metav1.Condition
 		generation int64
@@ -56,9 +56,9 @@ func TestPace(t *testing.T) {
 		"told in the future":                   {old: settled(), generation: 1, now: 30 * time.Second, last: time.Hour, own: working, ready: 1},
 		"children that have appeared are told": {old: begun(0), generation: 1, now: 21 * time.Second, own: working, ready: 1},
 		"after an hour":                        {old: begun(0), generation: 1, now: time.Hour, own: working, ready: 1},
-		"the end":                              {old: begun(0), generation: 1, own: Summary{Done, ReasonAvailable, "3 of 3"}, ready: 1},
-		"a failure":                            {old: begun(0), generation: 1, own: Summary{Failed, ReasonDeadlineExceeded, "timed out"}, ready: 1},
-		"a hindrance":                          {old: begun(0), generation: 1, own: Summary{Degraded, ReasonReplicaFailure, "quota"}, ready: 1},
+		"the end":                              {old: begun(0), generation: 1, own: Summary{State: Done, Reason: ReasonAvailable, Message: "3 of 3"}, ready: 1},
+		"a failure":                            {old: begun(0), generation: 1, own: Summary{State: Failed, Reason: ReasonDeadlineExceeded, Message: "timed out"}, ready: 1},
+		"a hindrance":                          {old: begun(0), generation: 1, own: Summary{State: Degraded, Reason: ReasonReplicaFailure, Message: "quota"}, ready: 1},
 		"a newer spec":                         {old: begun(0), generation: 2, own: working, ready: 1},
 		"what others read":                     {old: begun(0), generation: 1, own: working, ready: 1, isOther: true},
 		"still missing":                        {old: begun(0), generation: 1, diff: missing, ready: 1, left: 20 * time.Second},

@@ -28,6 +28,9 @@ func (s *PodStatus) Activity() string {
 	if facts, _ := s.facts(); len(facts) > 0 {
 		return Listed(facts, "; ")
 	}
+	if s.isLost() {
+		return "it is called not ready without a reason: its node does not answer"
+	}
 	phase := "its phase is " + string(cmp.Or(s.Phase, corev1.PodPending))
 	switch ready := s.condition(corev1.PodReady); {
 	case s.Reason != "":
@@ -53,7 +56,16 @@ func Termination(name, namespace string, end metav1.Time, now time.Time) (text s
 // start or has ended while others go on, or the node is lost. [PodStatus.Activity] says which.
 func (s *PodStatus) IsStuck() bool {
 	facts, isRoutine := s.facts()
-	return s.unscheduled() != nil || s.Reason != "" || len(facts) > 0 && !isRoutine
+	c := s.unscheduled()
+	return c != nil && c.Reason != corev1.PodReasonSchedulingGated || s.Reason != "" || len(facts) > 0 && !isRoutine || s.isLost()
+}
+
+// isLost reports whether the node does not answer: all containers were ready when it was heard of last, and
+// the node lifecycle controller calls the Pod not ready, for which it gives no reason.
+func (s *PodStatus) isLost() bool {
+	ready := s.condition(corev1.PodReady)
+	return s.Phase == corev1.PodRunning && ready != nil && ready.Status == corev1.ConditionFalse && ready.Reason == "" &&
+		!slices.ContainsFunc(s.ContainerStatuses, func(c ContainerStatus) bool { return !c.Ready })
 }
 
 // unscheduled returns the condition that says why the Pod is not scheduled, or nil.
@@ -78,7 +90,7 @@ func (s *PodStatus) facts() (facts []string, isRoutine bool) {
 		case waiting != nil && waiting.Reason != "":
 			facts = append(facts, c.Name+" is waiting: "+c.waits())
 		case ended != nil && hasFailed(ended):
-			facts = append(facts, c.Name+" has ended: "+endOf(ended))
+			facts = append(facts, c.Name+" has ended: "+killed(ended))
 			hasEnded = hasEnded || !isInit
 		case ended != nil && !isInit:
 			facts = append(facts, c.Name+" has completed")
@@ -120,7 +132,10 @@ func (s *PodStatus) Failure(sidecars ...string) string {
 	if s.Disruption() != "" {
 		facts = append(facts, quoted(s.Disruption(), s.condition(corev1.DisruptionTarget).Message))
 	}
-	if c := s.Failed(sidecars...); c != nil {
+	switch c := s.Failed(sidecars...); {
+	case c != nil && len(facts) == 0:
+		facts = append(facts, c.Name+" has ended: "+killed(c.State.Terminated))
+	case c != nil:
 		facts = append(facts, c.Name+" has ended: "+endOf(c.State.Terminated))
 	}
 	return Listed(facts, "; ")
@@ -149,7 +164,7 @@ func (c *ContainerStatus) waits() string {
 	waiting, before := c.State.Waiting, c.LastState.Terminated
 	switch {
 	case waiting.Reason == "CrashLoopBackOff" && before != nil:
-		return waiting.Reason + ", after it ended: " + endOf(before)
+		return waiting.Reason + ", after it ended: " + killed(before)
 	case waiting.Reason == "CrashLoopBackOff":
 		return waiting.Reason
 	}
@@ -163,7 +178,7 @@ func (c *ContainerStatus) runsAgain() string {
 	if c.RestartCount > 1 {
 		restarts = fmt.Sprintf("%d restarts", c.RestartCount)
 	}
-	return c.Name + " runs again after " + restarts + "; it ended: " + endOf(c.LastState.Terminated)
+	return c.Name + " runs again after " + restarts + "; it ended: " + killed(c.LastState.Terminated)
 }
 
 // probes says which probe a running container waits for. Without a probe the kubelet calls it started,
@@ -191,6 +206,15 @@ func endOf(t *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("%s, exit code %d", reason, t.ExitCode)
 	if slices.Contains([]string{"StartError", "ContainerCannotRun", "ContainerStatusUnknown"}, reason) {
 		text = quoted(text, t.Message)
+	}
+	return text
+}
+
+// killed is endOf for a container that the kubelet may have ended: of failed probes, only Events tell.
+func killed(t *corev1.ContainerStateTerminated) string {
+	text := endOf(t)
+	if t.Reason == "Error" && (t.ExitCode == 137 || t.ExitCode == 143) { // SIGKILL, SIGTERM
+		text += ", by a signal, as after a failed probe"
 	}
 	return text
 }

@@ -58,13 +58,13 @@ func (r *Report) begin() {
 	}
 	switch {
 	case missing.isOver, len(diff.Conflicts) > 0:
-		r.Summary = Summary{Failed, ReasonChildBlocked, missingMessage(diff, r.overdue(asked, missing.isOver))}
+		r.Summary = Summary{State: Failed, Reason: ReasonChildBlocked, Message: missingMessage(diff, r.overdue(asked, missing.isOver))}
 	case updating.isOver:
-		r.Summary = Summary{Failed, ReasonUpdateBlocked, notUpdatedMessage(diff)}
+		r.Summary = Summary{State: Failed, Reason: ReasonUpdateBlocked, Message: notUpdatedMessage(diff)}
 	case len(diff.Missing) > 0:
-		r.Summary = Summary{Progressing, ReasonCreating, "being created: " + listed(diff.Missing)}
+		r.Summary = Summary{State: Progressing, Reason: ReasonCreating, Message: "being created: " + listed(diff.Missing)}
 	case len(diff.Outdated) > 0:
-		r.Summary = Summary{Progressing, ReasonUpdating, outdatedMessage(diff)}
+		r.Summary = Summary{State: Progressing, Reason: ReasonUpdating, Message: outdatedMessage(diff)}
 	default:
 		r.ChildrenUpToDate = true
 		return
@@ -87,12 +87,12 @@ func (r *Report) overdue(asked []string, isOver bool) []string {
 }
 
 // With returns the summary for the conditions: the operator's own if the children are settled or it
-// has failed, otherwise that of the children. What hinders children that are being updated is told,
+// has failed, otherwise that of the children. What hinders some while others are created or updated is told,
 // too: a Deployment that cannot create a ReplicaSet never observes its newest generation.
 func (r *Report) With(own Summary) Summary {
 	switch {
 	case r.ChildrenUpToDate, own.State == Failed && r.Summary.State != Failed,
-		own.State == Degraded && r.Summary.Reason == ReasonUpdating:
+		own.State == Degraded && r.Summary.State != Failed:
 		return own
 	}
 	return r.Summary

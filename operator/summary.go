@@ -1,8 +1,13 @@
 package operator
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// ReasonRestarted is the reason of [ConditionDegraded] for [Restarted].
+const ReasonRestarted = "ContainerRestarted"
 
 // Optional conditions, besides those of every operator.
 const (
@@ -21,6 +26,8 @@ const (
 	Progressing State = iota
 	// Done means that everything is as the newest spec asks for, and works.
 	Done
+	// Restarted means Done, but a container has ended so lately that it may end again.
+	Restarted
 	// Degraded means that work goes on, but needs a person to complete.
 	Degraded
 	// Failed means that work has ended or waited for too long, and needs a person.
@@ -36,12 +43,14 @@ type Summary struct {
 	// Message is for people. It must be the same for the same state: no running
 	// times, no random order.
 	Message string
+
+	again time.Duration // when to look again without any event, or zero
 }
 
 // SetSummary sets Ready, Stalled if the work has failed, and those of [ConditionProgressing] and
 // [ConditionDegraded] that are named. A later call replaces what it sets.
 func (c *Conditions) SetSummary(j Summary, also ...string) {
-	c.state = j.State
+	c.state, c.again = j.State, j.again
 	c.SetSummarized(ConditionReady, j)
 	if j.State == Failed {
 		c.Set(ConditionStalled, metav1.ConditionTrue, j.Reason, j.Message)
@@ -49,11 +58,13 @@ func (c *Conditions) SetSummary(j Summary, also ...string) {
 	for _, conditionType := range also {
 		status, reason := conditionStatus(j.State == Progressing || j.State == Degraded), j.Reason
 		if conditionType == ConditionDegraded {
-			status = conditionStatus(j.State == Degraded || j.State == Failed)
+			status = conditionStatus(j.State == Restarted || j.State == Degraded || j.State == Failed)
 		}
 		switch {
-		case conditionType == ConditionProgressing && j.State == Done:
+		case conditionType == ConditionProgressing && j.isDone():
 			reason = "Complete"
+		case conditionType == ConditionDegraded && j.State == Restarted:
+			reason = ReasonRestarted
 		case conditionType == ConditionDegraded && status == metav1.ConditionFalse:
 			reason = "AsExpected"
 		}
@@ -62,10 +73,12 @@ func (c *Conditions) SetSummary(j Summary, also ...string) {
 }
 
 // SetSummarized sets a condition of the operator's own, which is True where the
-// summary is Done.
+// summary is Done or Restarted.
 func (c *Conditions) SetSummarized(conditionType string, j Summary) {
-	c.Set(conditionType, conditionStatus(j.State == Done), j.Reason, j.Message)
+	c.Set(conditionType, conditionStatus(j.isDone()), j.Reason, j.Message)
 }
+
+func (j Summary) isDone() bool { return j.State == Done || j.State == Restarted }
 
 func conditionStatus(isTrue bool) metav1.ConditionStatus {
 	if isTrue {

@@ -31,14 +31,14 @@ func TestJudge(t *testing.T) {
 // TestOwnJudgementStandsWhereItHasFailed, where the children are settled, or where it says
 // what hinders their update.
 func TestOwnJudgementStandsWhereItHasFailed(t *testing.T) {
-	creating := &Report{Summary: Summary{Progressing, ReasonCreating, ""}}
-	blocked := &Report{Summary: Summary{Failed, ReasonChildBlocked, ""}}
-	done, failed := Summary{Done, "Works", ""}, Summary{Failed, "Broken", ""}
+	creating := &Report{Summary: Summary{State: Progressing, Reason: ReasonCreating, Message: ""}}
+	blocked := &Report{Summary: Summary{State: Failed, Reason: ReasonChildBlocked, Message: ""}}
+	done, failed := Summary{State: Done, Reason: "Works", Message: ""}, Summary{State: Failed, Reason: "Broken", Message: ""}
 	require.Equal(t, done, (&Report{ChildrenUpToDate: true}).With(done))
 	require.Equal(t, creating.Summary, creating.With(done))
 	require.Equal(t, failed, creating.With(failed))
 	require.Equal(t, blocked.Summary, blocked.With(failed))
-	updating, hindered := &Report{Summary: Summary{Progressing, ReasonUpdating, ""}}, Summary{Degraded, "Why", ""}
+	updating, hindered := &Report{Summary: Summary{State: Progressing, Reason: ReasonUpdating, Message: ""}}, Summary{State: Degraded, Reason: "Why", Message: ""}
 	require.Equal(t, hindered, updating.With(hindered))
 	require.Equal(t, creating.Summary, creating.With(hindered))
 }

@@ -55,8 +55,8 @@ func SeeWhy(kind string, parent metav1.Object, request metacontroller.Observed) 
 }
 
 // IsReadyAt reports whether the status says that what this generation of the spec asks for is
-// Ready. A customize hook asks it with the parent's metadata.generation.
+// Ready, and nothing of it Degraded. A customize hook asks it with the parent's metadata.generation.
 func (s *Status) IsReadyAt(generation int64) bool {
 	ready := meta.FindStatusCondition(s.Conditions, ConditionReady)
-	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == generation
+	return !meta.IsStatusConditionTrue(s.Conditions, ConditionDegraded) && ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == generation
 }

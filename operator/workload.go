@@ -162,17 +162,17 @@ func (r Rollout) Summary() Summary {
 	reason, message := r.progress()
 	switch {
 	case reason == ReasonAvailable:
-		return Summary{Done, reason, message}
+		return Summary{State: Done, Reason: reason, Message: message}
 	case r.IsPaused:
-		return Summary{Degraded, ReasonPaused, message + ", and the Deployment is paused: resume it, with kubectl rollout resume"}
+		return Summary{State: Degraded, Reason: ReasonPaused, Message: message + ", and the Deployment is paused: resume it, with kubectl rollout resume"}
 	case r.Deadline != "" && r.Failure != "":
-		return Summary{Failed, ReasonDeadlineExceeded, r.Deadline + " Pods cannot be created: " + Quoted(r.Failure)}
+		return Summary{State: Failed, Reason: ReasonDeadlineExceeded, Message: r.Deadline + " Pods cannot be created: " + Quoted(r.Failure)}
 	case r.Deadline != "":
-		return Summary{Failed, ReasonDeadlineExceeded, r.Deadline}
+		return Summary{State: Failed, Reason: ReasonDeadlineExceeded, Message: r.Deadline}
 	case r.Failure != "":
-		return Summary{Degraded, ReasonReplicaFailure, Quoted(r.Failure)}
+		return Summary{State: Degraded, Reason: ReasonReplicaFailure, Message: Quoted(r.Failure)}
 	}
-	return Summary{Progressing, reason, message}
+	return Summary{State: Progressing, Reason: reason, Message: message}
 }
 
 func (r Rollout) progress() (reason, message string) {

@@ -171,6 +171,9 @@ func failureText(reason string) string {
 // may be a secret. The spec is nil where the build is of another one.
 func describeFailure(step *operator.ContainerStatus, spec *Spec) string {
 	ended := step.State.Terminated
+	if ended.Reason == "StartError" || ended.Reason == "ContainerCannotRun" { // the words are the kubelet's
+		return "step " + step.Name + " failed: " + step.Why()
+	}
 	text := fmt.Sprintf("step %s failed with exit code %d", step.Name, ended.ExitCode)
 	if step.Name == cloneStep && ended.Message != "" {
 		line, _, _ := strings.Cut(strings.TrimSpace(ended.Message), "\n")

@@ -32,6 +32,8 @@ type observedJob struct {
 		} `json:"template"`
 	} `json:"spec"`
 	Status struct {
+		Active         int32        `json:"active"`
+		Failed         int32        `json:"failed"`
 		Ready          int32        `json:"ready"`
 		StartTime      *metav1.Time `json:"startTime"`
 		CompletionTime *metav1.Time `json:"completionTime"`
@@ -120,12 +122,18 @@ type observedPod struct {
 
 	Metadata struct {
 		CreationTimestamp metav1.Time             `json:"creationTimestamp"`
+		DeletionTimestamp metav1.Time             `json:"deletionTimestamp"` // when the grace period ends
 		OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
 	Status operator.PodStatus `json:"status"`
 
 	hash string    // of the build that its Job runs, as the Job's name says
 	job  types.UID // of its Job
+}
+
+// told is what a status tells of.
+func (p *observedPod) told() operator.Pod {
+	return operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status}
 }
 
 // findJob finds the Job of the Pod, and reports whether it belongs to the

@@ -1,8 +1,11 @@
 package build
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -38,6 +41,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	}
 	v := operator.Summary{State: operator.Progressing, Reason: reasonPending, Message: "the build has not begun"}
 	ended, job := s.known.of(s.hash), s.observed.job(s.hash)
+	var told *operator.Told
 	switch {
 	case ended != nil:
 		status.copyResult(ended)
@@ -48,11 +52,15 @@ func (s state) report(p plan, r *operator.Report) Status {
 		status.StartTime = job.Status.StartTime
 		if pod := s.observed.podOf(job); pod != nil {
 			status.Commit = pod.commit()
-			if pod.Status.IsStuck() {
-				v.State = operator.Degraded // which is written at once
-			}
+			told = operator.Tell([]operator.Pod{pod.told()}, s.now)
 		}
-		status.Phase, v.Reason, v.Message = s.progress(p, job)
+		v = v.Telling(told) // Degraded is written at once
+		status.Phase, v.Reason, v.Message = s.progress(p, job, told)
+		if blocked, left := s.withoutPod(job); p.waits == "" && left > 0 {
+			v = v.Again(left)
+		} else if p.waits == "" && blocked != "" {
+			v.State, v.Reason, v.Message = operator.Degraded, operator.ReasonChildBlocked, blocked
+		}
 		if p.waits == "" && !job.Spec.Suspend {
 			v.Message += s.seeWhy
 		}
@@ -71,7 +79,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	case p.waits != "":
 		summary = v
 	}
-	r.SetSummary(summary)
+	r.SetSummary(summary, operator.ConditionDegraded)
 	return status
 }
 
@@ -98,7 +106,7 @@ func (s state) verdictOf(ended *Result) operator.Summary {
 		return operator.Summary{State: operator.Failed, Reason: reasonCanceled, Message: text}
 	}
 	if ended.Result == PhaseFailed {
-		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed: " + ended.Message}
+		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed in Job/" + jobName(s.build, ended.Hash) + ": " + ended.Message}
 	}
 	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }
 	if slices.ContainsFunc(s.known, isOlder) {
@@ -110,8 +118,23 @@ func (s state) verdictOf(ended *Result) operator.Summary {
 	return v
 }
 
+// withoutPod says what may be in the way of a Job that has made no Pod for longer than
+// [operator.ChildGrace], or returns when that is.
+func (s state) withoutPod(job *observedJob) (message string, left time.Duration) {
+	hasPod := s.observed.podOf(job) != nil || !s.observed.seesPods && job.Status.Active+job.Status.Failed > 0
+	since := cmp.Or(job.Status.StartTime, &job.Metadata.CreationTimestamp)
+	if hasPod || job.Spec.Suspend || since.IsZero() {
+		return "", 0
+	}
+	if left = since.Add(operator.ChildGrace).Sub(s.now); left > 0 {
+		return "", left
+	}
+	return fmt.Sprintf("%s has had no Pod since %s: a quota, Pod Security, a missing ServiceAccount or an admission webhook may refuse it; see `kubectl events -n %s --for job/%s`",
+		job.Ref(), since.UTC().Format(time.TimeOnly), s.build.Namespace, job.Name), 0
+}
+
 // progress returns the state of a running Job.
-func (s state) progress(p plan, job *observedJob) (phase Phase, reason, message string) {
+func (s state) progress(p plan, job *observedJob, told *operator.Told) (phase Phase, reason, message string) {
 	if p.waits != "" {
 		return PhasePending, reasonWaiting, p.waits
 	}
@@ -132,12 +155,15 @@ func (s state) progress(p plan, job *observedJob) (phase Phase, reason, message 
 		if slices.Contains(injected, step.Name) {
 			continue
 		}
-		if step.State.Running != nil {
+		if step.State.Running != nil && (told == nil || told.State != operator.Degraded) {
 			return PhaseRunning, reasonRunning, "step " + step.Name + " is running"
 		}
 		hasBegun = hasBegun || step.State.Terminated != nil
 	}
 	message = "Pod/" + pod.Name + ": " + pod.Status.Activity()
+	if told != nil {
+		message = "Pod/" + pod.Name + ": " + told.Text
+	}
 	if pod.Status.Phase == corev1.PodPending && !hasBegun {
 		return PhasePending, reasonPending, message
 	}

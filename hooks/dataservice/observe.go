@@ -3,6 +3,7 @@ package dataservice
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -105,7 +106,9 @@ type leftPod struct {
 
 // podMeta is the part of a Pod's metadata that the hook reads.
 type podMeta struct {
-	Labels struct {
+	CreationTimestamp metav1.Time `json:"creationTimestamp"`
+	DeletionTimestamp metav1.Time `json:"deletionTimestamp"` // when the grace period ends
+	Labels            struct {
 		App       string `json:"app"`
 		Component string `json:"d3os-product.com.d3os/component"`
 	} `json:"labels"`
@@ -162,16 +165,13 @@ func (o observed) workload(kind WorkloadKind, name string) *observedWorkload {
 	return &o.workloads[i]
 }
 
-// waitingPod returns a Pod of a workload that is not ready, one that may need a person if there is
-// any, or nil.
-func (o observed) waitingPod(u *unit) *observedPod {
-	var found *observedPod
+// told returns what is said of one of the Pods of a workload, or nil.
+func (o observed) told(u *unit, now time.Time) *operator.Told {
+	var pods []operator.Pod
 	for i := range o.pods {
-		pod := &o.pods[i]
-		isMeant := pod.Metadata.Labels.Component == u.key && pod.Metadata.Labels.App == u.name && !pod.Terminating && !pod.Status.IsReady()
-		if isMeant && (found == nil || pod.Status.IsStuck() && !found.Status.IsStuck()) {
-			found = pod
+		if pod := &o.pods[i]; pod.Metadata.Labels.Component == u.key && pod.Metadata.Labels.App == u.name {
+			pods = append(pods, operator.Pod{Snapshot: pod.Snapshot, Created: pod.Metadata.CreationTimestamp, Deleted: pod.Metadata.DeletionTimestamp, Status: &pod.Status})
 		}
 	}
-	return found
+	return operator.Tell(pods, now)
 }

@@ -53,7 +53,7 @@ func (p *plan) report(r *operator.Report) Status {
 		j := p.summarize(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
 		r.SetSummarized(partial.conditionType, j)
 	}
-	r.SetSummary(r.With(p.judge()))
+	r.SetSummary(r.With(p.judge()), operator.ConditionDegraded)
 	return status
 }
 
@@ -118,8 +118,8 @@ func (p *plan) message(part *part) string {
 	if rollout.IsPaused {
 		reason += "; " + part.workload.Ref() + " is paused: resume it, with kubectl rollout resume"
 	}
-	if pod := p.observed.waitingPod(part.unit); pod != nil {
-		reason += "; " + pod.Name + ": " + pod.Status.Activity()
+	if told := p.observed.told(part.unit, p.request.Now); told != nil {
+		reason += "; " + told.Pod + ": " + told.Text
 	}
 	return reason
 }
@@ -143,6 +143,11 @@ func (p *plan) judge() operator.Summary {
 	if summary.State == operator.Done && p.isWaiting {
 		gone := p.removed[0]
 		return operator.Summary{State: operator.Progressing, Reason: operator.ReasonUpdating, Message: gone.Component + ": " + gone.Message}
+	}
+	for _, part := range p.parts {
+		if summary.State == operator.Done && part.runsHere() {
+			summary = summary.Telling(p.observed.told(part.unit, p.request.Now))
+		}
 	}
 	return summary
 }
@@ -188,8 +193,8 @@ func (p *plan) isStuck(part *part) bool {
 	if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
 		return false
 	}
-	pod := p.observed.waitingPod(part.unit)
-	return pod != nil && pod.Status.IsStuck()
+	told := p.observed.told(part.unit, p.request.Now)
+	return told != nil && told.State == operator.Degraded
 }
 
 // phase returns the overall phase. A product is Degraded if it was ready and

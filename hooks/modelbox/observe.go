@@ -1,9 +1,7 @@
 package modelbox
 
 import (
-	"cmp"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +30,9 @@ func (o observed) service(name string) *observedService {
 type observedService struct {
 	metacontroller.Snapshot `json:"-"`
 
+	Metadata struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+	} `json:"metadata"`
 	Spec struct {
 		Type      ServiceType `json:"type"`
 		ClusterIP string      `json:"clusterIP"`
@@ -79,41 +80,14 @@ func (p *observedPod) isOf(deployment string) bool {
 	})
 }
 
-// activity says what the rollout waits for in the Pod, whether that may need a person, and when to look
-// again.
-func (p *observedPod) activity(now time.Time) (text string, isStuck bool, left time.Duration) {
-	if p.Terminating {
-		return operator.Termination(p.Name, p.Namespace, p.Metadata.DeletionTimestamp, now)
+// podsOf returns the Pods of the Deployment.
+func podsOf(box *ModelBox, request metacontroller.Observed) ([]operator.Pod, error) {
+	observed, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
+	var pods []operator.Pod
+	for i := range observed {
+		if p := &observed[i]; p.isOf(box.Name) {
+			pods = append(pods, operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status})
+		}
 	}
-	return p.Status.Activity(), p.Status.IsStuck(), 0
-}
-
-// rank is lowest for the Pod that says most of what the rollout waits for.
-func (p *observedPod) rank() int {
-	switch {
-	case p.Terminating:
-		return 2
-	case p.Status.IsStuck():
-		return 0
-	}
-	return 1
-}
-
-// waitingPod returns a Pod for which the rollout waits, or nil: one that is stuck before others,
-// then the newest; where there is none, one that terminates, for which the strategy Recreate waits.
-func waitingPod(box *ModelBox, request metacontroller.Observed) (*observedPod, error) {
-	pods, err := metacontroller.List[observedPod](request.Related, metacontroller.Pod.APIVersion, metacontroller.Pod.Kind)
-	if err != nil {
-		return nil, err
-	}
-	pods = slices.DeleteFunc(pods, func(p observedPod) bool {
-		return !p.Terminating && p.Status.IsReady() || p.Status.IsDone() || !p.isOf(box.Name)
-	})
-	if len(pods) == 0 {
-		return nil, nil
-	}
-	first := slices.MinFunc(pods, func(a, b observedPod) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.Metadata.CreationTimestamp.Compare(a.Metadata.CreationTimestamp.Time))
-	})
-	return &first, nil
+	return pods, err
 }

@@ -3,8 +3,9 @@ package modelbox
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -25,37 +26,52 @@ func summary(box *ModelBox, request metacontroller.Observed, observed observed, 
 	rollout.IsPaused = rollout.IsPaused && !box.Spec.Paused
 	summary := rollout.Summary()
 	switch {
-	case !isOld && summary.State == operator.Done:
-		return observed.withAddresses(summary), 0, nil
-	case isOld, summary.State == operator.Done, summary.Reason == operator.ReasonPaused, summary.Reason == operator.ReasonReplicaFailure:
+	case isOld, summary.Reason == operator.ReasonPaused, summary.Reason == operator.ReasonReplicaFailure:
 		return summary, 0, nil
 	case box.Spec.Paused && summary.Reason == operator.ReasonRollingOut:
 		summary.Reason = operator.ReasonPaused
 		summary.Message += "; set spec.paused to false to go on"
 		return summary, 0, nil
 	}
-	pod, err := waitingPod(box, request)
-	if err != nil || pod == nil {
+	pods, err := podsOf(box, request)
+	told := operator.Tell(pods, request.Now)
+	if summary.State == operator.Done {
+		pending, left := observed.withAddresses(summary.Telling(told), request.Now)
+		return pending, left, err
+	}
+	if told == nil {
 		summary.Message += operator.SeeWhy("modelbox", box, request)
-		return summary, 0, err
 	}
-	activity, isStuck, left := pod.activity(request.Now)
-	summary.Message = strings.TrimSuffix(summary.Message, ".") + "; " + pod.Name + ": " + activity
-	if summary.State == operator.Progressing && isStuck {
-		summary.State = operator.Degraded
-	}
-	return summary, left, nil
+	return summary.Telling(told), 0, err
 }
 
-// withAddresses returns a summary that is not done while a load balancer has no address.
-func (o observed) withAddresses(done operator.Summary) operator.Summary {
+// addressGrace is how long a load balancer may take until a person should look.
+const addressGrace = 10 * time.Minute
+
+// withAddresses returns a summary that is not done while a load balancer has no address, and when to look again.
+func (o observed) withAddresses(done operator.Summary, now time.Time) (operator.Summary, time.Duration) {
 	for _, s := range o.services {
-		if s.Spec.Type == ServiceLoadBalancer && len(s.Status.LoadBalancer.Ingress) == 0 {
-			message := done.Message + "; " + s.Ref() + " has no address yet: a load balancer has to give it one"
-			return operator.Summary{State: operator.Progressing, Reason: ReasonAddressPending, Message: message}
+		if s.Spec.Type != ServiceLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 {
+			continue
 		}
+		message := done.Message + "; " + s.Ref() + " has no address yet: a load balancer has to give it one"
+		pending := operator.Summary{State: operator.Progressing, Reason: ReasonAddressPending, Message: message}
+		left := s.Metadata.CreationTimestamp.Add(addressGrace).Sub(now)
+		if done.State == operator.Restarted || left <= 0 {
+			pending.State = operator.Degraded
+		}
+		return pending, max(left, 0)
 	}
-	return done
+	return done, 0
+}
+
+// IsProgressOf reports whether a status differs from an older one only in how far the rollout is.
+func (s Status) IsProgressOf(old Status) bool {
+	isPending := func(s Status) bool {
+		ready := meta.FindStatusCondition(s.Conditions, operator.ConditionReady)
+		return ready != nil && ready.Reason == ReasonAddressPending
+	}
+	return isPending(s) == isPending(old)
 }
 
 // progress copies the numbers and addresses that are observed.

@@ -37,6 +37,11 @@ type observedPod struct {
 	Status operator.PodStatus `json:"status"`
 }
 
+// told is what a status tells of.
+func (p *observedPod) told() operator.Pod {
+	return operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Status: &p.Status}
+}
+
 // podName returns the name of the Pod of an attempt.
 func podName(job *MyJob, attempt int32) string {
 	if attempt <= 1 {

@@ -3,6 +3,7 @@ package myjob
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,7 @@ type state struct {
 	job      *MyJob
 	observed observed
 	plan     plan
+	now      time.Time
 }
 
 // report tells how far the MyJob is.
@@ -71,7 +73,7 @@ func (s state) report(r *operator.Report) Status {
 	if s.plan.stage != ended && (s.job.Spec.isSuspended() || isSuspending) {
 		r.Set(conditionSuspended, metav1.ConditionTrue, reasonSuspended, "spec.suspend is true")
 	}
-	r.SetSummary(r.With(own))
+	r.SetSummary(r.With(own), operator.ConditionDegraded)
 	return status
 }
 
@@ -97,8 +99,9 @@ func (s state) runs() operator.Summary {
 		return s.suspending()
 	}
 	j := operator.Summary{State: operator.Progressing, Reason: "Running", Message: "the Pod has not finished: " + s.observed.pod.Status.Activity()}
-	if s.observed.pod.Status.IsStuck() {
-		j.State = operator.Degraded
+	if told := operator.Tell([]operator.Pod{s.observed.pod.told()}, s.now); told != nil && told.State != operator.Restarted {
+		j = j.Telling(told)
+		j.Message = "the Pod has not finished: " + told.Text
 	}
 	return j
 }

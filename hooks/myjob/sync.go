@@ -24,6 +24,6 @@ func sync(job *MyJob, request metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	report := operator.NewReport(job, job.Status.Status, request, differs)
-	status := state{job, observed, plan}.report(report)
+	status := state{job, observed, plan, request.Now}.report(report)
 	return operator.Answer(report, job.Status, status, append(plan.kept, wanted...), plan.again), nil
 }

@@ -20,6 +20,7 @@ type observedPod struct {
 
 	Metadata struct {
 		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		DeletionTimestamp metav1.Time `json:"deletionTimestamp"` // when the grace period ends
 		Labels            struct {
 			TemplateHash string `json:"podset.apps.jicki.cn/template-hash"`
 		} `json:"labels"`
@@ -183,7 +184,8 @@ func byNumber(a, b *observedPod) int {
 type observed struct {
 	live    []*observedPod // neither failed nor being deleted, by number
 	failed  []*observedPod
-	numbers map[int]bool // of all Pods; true for those that are not being deleted
+	going   []*observedPod // those that are being deleted
+	numbers map[int]bool   // of all Pods; true for those that are not being deleted
 }
 
 // observe decodes and sorts the Pods. Their containers should run for ever, so that one which is
@@ -200,6 +202,7 @@ func observe(set *PodSet, request metacontroller.Observed, templateHash string) 
 		o.numbers[pod.number] = !pod.Terminating
 		switch {
 		case pod.Terminating:
+			o.going = append(o.going, pod)
 		case pod.Status.IsDone():
 			o.failed = append(o.failed, pod)
 		default:

@@ -2,6 +2,7 @@ package podset
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -60,6 +61,9 @@ func (s state) report(r *operator.Report) (Status, time.Duration) {
 		status.Pending = append(status.Pending, int32(number))
 	}
 	own, left := judge(s)
+	if told := s.told(); own.Reason != reasonTooLarge && own.Reason != reasonPaused {
+		own = own.Telling(told)
+	}
 	resync := operator.Soonest(left, plan.retry.Sub(s.now), s.nextAvailable())
 	if plan.remaining > 0 {
 		r.Summary.Message = withLater(r.Summary, own.Message, plan.remaining)
@@ -67,9 +71,9 @@ func (s state) report(r *operator.Report) (Status, time.Duration) {
 			resync = operator.Soonest(resync, nextBurst)
 		}
 	}
-	r.SetSummary(own, operator.ConditionProgressing)
+	r.SetSummary(own, operator.ConditionProgressing, operator.ConditionDegraded)
 	if !r.ChildrenUpToDate { // Progressing shows the operator's own summary
-		r.SetSummary(r.Summary)
+		r.SetSummary(r.With(own), operator.ConditionDegraded)
 	}
 	return status, resync
 }
@@ -119,9 +123,9 @@ func activity(s state) operator.Summary {
 		message = fmt.Sprintf("spec.size is %d, and of so large a template a PodSet has at most %d Pods: "+
 			"make the template smaller, for instance by moving its content to a ConfigMap, or write a smaller size", size, s.most)
 	case toReplace > 0 && outdated == 0:
-		reason, message = reasonReplacing, fmt.Sprintf("%d Pods of spec.podsToDelete are being replaced%s", toReplace, s.waitsFor())
+		reason, message = reasonReplacing, fmt.Sprintf("%d Pods of spec.podsToDelete are being replaced%s", toReplace, s.settles())
 	case toReplace > 0:
-		reason, message = operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", n.current, size, s.waitsFor())
+		reason, message = operator.ReasonRollingOut, fmt.Sprintf("%d of %d Pods are of the newest template%s", n.current, size, s.settles())
 	case len(plan.failed) > 0:
 		reason, message = reasonReplacing, plan.replacing()
 	case plan.remaining > 0:
@@ -129,7 +133,7 @@ func activity(s state) operator.Summary {
 	case len(observed.live) < size:
 		message = fmt.Sprintf("%d of %d Pods exist", len(observed.live), size)
 	case n.ready < size:
-		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready%s", n.ready, size, s.waitsFor())
+		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods are ready", n.ready, size)
 	case n.available < size:
 		reason, message = reasonPodsNotReady, fmt.Sprintf("%d of %d Pods have been ready for %d seconds", n.available, size, s.set.Spec.MinReadySeconds)
 	case isPaused:
@@ -155,13 +159,20 @@ func (p plan) replacing() string {
 	return first + " failed and is being replaced"
 }
 
-// waitsFor names the first Pod that is not ready, or not available.
-func (s state) waitsFor() string {
+// told is what is said of one of the Pods, or nil.
+func (s state) told() *operator.Told {
+	all := slices.Concat(s.observed.live, s.observed.failed, s.observed.going)
+	pods := make([]operator.Pod, len(all))
+	for i, pod := range all {
+		pods[i] = operator.Pod{Snapshot: pod.Snapshot, Created: pod.Metadata.CreationTimestamp, Deleted: pod.Metadata.DeletionTimestamp, Status: &pod.Status}
+	}
+	return operator.Tell(pods, s.now)
+}
+
+// settles names the first Pod that is ready and not available.
+func (s state) settles() string {
 	for _, pod := range s.observed.live {
-		switch {
-		case !pod.ready:
-			return "; " + pod.Name + " is not ready: " + pod.Status.Activity()
-		case !pod.available:
+		if pod.ready && !pod.available {
 			return fmt.Sprintf("; %s has not been ready for %d seconds", pod.Name, s.set.Spec.MinReadySeconds)
 		}
 	}

@@ -105,6 +105,9 @@ func TroubleNamed(name string) *Trouble {
 // Misses says why it cannot happen to a Pod, or nothing.
 func (t *Trouble) Misses(pod *corev1.Pod) string {
 	started := pod.Status.Phase != corev1.PodPending && pod.Status.Phase != ""
+	if isOver(pod) && t.at != admission {
+		return "it has ended"
+	}
 	switch t.at {
 	case scheduling:
 		if pod.Spec.NodeName != "" {

@@ -1,0 +1,190 @@
+package operator
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operetta-dev/operetta/metacontroller"
+)
+
+// Pod is a Pod of which a status may tell.
+type Pod struct {
+	metacontroller.Snapshot
+
+	// Created is its creationTimestamp, and Deleted its deletionTimestamp, when its grace period ends.
+	Created, Deleted metav1.Time
+	Status           *PodStatus
+}
+
+// Told is what a status says of a Pod.
+type Told struct {
+	// Pod is the name of the Pod, and Text what it does, or what hinders it.
+	Pod, Text string
+	// State is [Degraded] where that may need a person, [Restarted] where the Pod is ready again after one of
+	// its containers has ended, and [Progressing] else.
+	State State
+
+	again time.Duration // when it may say something else without any event, or zero
+}
+
+// How long something takes before it is told.
+const (
+	// forgetEnd is how long a status waits for a probe as a Deployment waits for progress, and when a kubelet forgets that a container has ended, and starts it again at once the next time:
+	// MaxContainerBackOff twice, in pkg/kubelet of Kubernetes.
+	forgetEnd = 10 * time.Minute
+	// slowStart is when a Pod that has a node, and no container yet, may wait for a volume.
+	slowStart = 20 * time.Second
+)
+
+// Tell returns what a status says of some Pods, or nil: of the one that is in most trouble, the newest of
+// several. A Pod that has failed may have been replaced long ago: it is told of while it is the newest, or new.
+func Tell(pods []Pod, now time.Time) *Told {
+	var first *Told
+	var of Pod
+	rankOf := map[State]int{Degraded: 0, Progressing: 1, Restarted: 2}
+	var newest time.Time
+	for _, pod := range pods {
+		if pod.Created.After(newest) {
+			newest = pod.Created.Time
+		}
+	}
+	for _, pod := range pods {
+		isStale := pod.Status.IsDone() && pod.Created.Time.Before(newest) && now.Sub(pod.Created.Time) > forgetEnd
+		told := pod.tell(now)
+		if told == nil || isStale {
+			continue
+		}
+		isFirst := first == nil || cmp.Or(
+			cmp.Compare(rankOf[told.State], rankOf[first.State]),
+			cmp.Compare(b2i(pod.Terminating), b2i(of.Terminating)),
+			of.Created.Compare(pod.Created.Time),
+		) < 0
+		if isFirst {
+			first, of = told, pod
+		}
+	}
+	return first
+}
+
+func b2i(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// tell returns what is to be said of one Pod, or nil.
+func (p *Pod) tell(now time.Time) *Told {
+	told := &Told{Pod: p.Name, State: Progressing}
+	switch status := p.Status; {
+	case p.Terminating:
+		var isStuck bool
+		if told.Text, isStuck, told.again = Termination(p.Name, p.Namespace, p.Deleted, now); isStuck {
+			told.State = Degraded
+		}
+	case status.Phase == corev1.PodFailed:
+		told.State, told.Text = Degraded, "it has failed: "+cmp.Or(status.Failure(), "it does not say why")
+	case status.IsDone():
+		return nil
+	case status.IsReady():
+		return p.restarted(told, now)
+	case status.IsStuck():
+		told.State, told.Text = Degraded, status.Activity()
+	default:
+		p.start(told, now)
+	}
+	return told
+}
+
+// restarted tells of a ready Pod one of whose containers has ended lately.
+func (p *Pod) restarted(told *Told, now time.Time) *Told {
+	var last *ContainerStatus
+	containers := p.Status.Containers()
+	for i := range containers {
+		ended := containers[i].LastState.Terminated
+		if ended != nil && (last == nil || ended.FinishedAt.After(last.LastState.Terminated.FinishedAt.Time)) {
+			last = &containers[i]
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	told.again = last.LastState.Terminated.FinishedAt.Add(forgetEnd).Sub(now)
+	if told.again <= 0 {
+		return nil
+	}
+	told.State, told.Text = Restarted, last.Name+" runs again; it ended: "+killed(last.LastState.Terminated)
+	return told
+}
+
+// start tells of a Pod that does what comes first, or what takes its time. What it waits for while its
+// volumes are mounted is told by Events only.
+func (p *Pod) start(told *Told, now time.Time) {
+	told.Text = p.Status.Activity()
+	if ready := p.Status.condition(corev1.PodReady); ready != nil && p.Status.failsReadiness() {
+		if told.again = ready.LastTransitionTime.Add(forgetEnd).Sub(now); told.again <= 0 {
+			told.State, told.again = Degraded, 0
+		}
+	}
+	if !p.Status.waitsForVolumes() || p.Status.StartTime == nil {
+		return
+	}
+	since := *p.Status.StartTime
+	switch age := now.Sub(since.Time); {
+	case age < slowStart:
+		told.again = slowStart - age
+		return
+	case age < forgetEnd:
+		told.again = forgetEnd - age
+	default:
+		told.State = Degraded
+	}
+	told.Text += fmt.Sprintf(", since %s; see kubectl events -n %s --for pod/%s", since.UTC().Format(time.TimeOnly), p.Namespace, p.Name)
+}
+
+// failsReadiness reports whether a container runs, and only its readiness probe does not succeed. Before its startup
+// probe has, it may take what time it likes.
+func (s *PodStatus) failsReadiness() bool {
+	return slices.ContainsFunc(s.ContainerStatuses, func(c ContainerStatus) bool {
+		return c.State.Running != nil && !c.Ready && c.Started != nil && *c.Started
+	})
+}
+
+// waitsForVolumes reports whether the Pod is on a node, and no container of it has been made.
+func (s *PodStatus) waitsForVolumes() bool {
+	return s.Phase == corev1.PodPending && !slices.ContainsFunc(s.Containers(), func(c ContainerStatus) bool {
+		return c.State.Waiting == nil || !isStarting(c.State.Waiting.Reason)
+	}) && len(s.ContainerStatuses) > 0
+}
+
+// Again returns the summary for a sync that is repeated after a time, or sooner.
+func (j Summary) Again(after time.Duration) Summary {
+	j.again = Soonest(j.again, after)
+	return j
+}
+
+// Telling returns the summary with what is told of a Pod, if anything is. A Pod that still terminates, or is
+// not ready, does not matter to what is done.
+func (j Summary) Telling(told *Told) Summary {
+	if told == nil || j.State == Done && told.State != Restarted {
+		return j
+	}
+	if j.State != Done && told.State == Restarted {
+		return j
+	}
+	j = j.Again(told.again)
+	j.Message = strings.TrimSuffix(j.Message, ".") + "; " + told.Pod + ": " + told.Text
+	switch {
+	case j.State == Done:
+		j.State = Restarted
+	case j.State == Progressing:
+		j.State = told.State
+	}
+	return j
+}
