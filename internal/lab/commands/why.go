@@ -93,7 +93,13 @@ func (p *program) why(ctx context.Context, args []string, flags *whyFlags) error
 
 // whyKinds are the kinds of which why reads objects.
 func (p *program) whyKinds() []metacontroller.Resource {
-	return append(kindsOf(p.Controllers()), why.Kinds()...)
+	kinds := kindsOf(p.Controllers())
+	for _, kind := range why.Kinds(p.Controllers()) {
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
 }
 
 // selection refuses what cannot be asked, and returns what is.

@@ -224,8 +224,14 @@ func readiness(before, after kube.Object) string {
 	return strings.TrimSuffix(line+": "+is.Message, ": ")
 }
 
-// reason returns an error in one line.
-func reason(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// reason returns an error in one line. Several errors stand in lines of their own.
+func reason(err error) string {
+	lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+	for i := range lines {
+		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+	}
+	return strings.Join(lines, "; ")
+}
 
 // refusalOf returns why a child is refused. The API server's text may quote a Secret, and does not
 // say who has a name that is taken.

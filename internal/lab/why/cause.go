@@ -95,6 +95,9 @@ func at(times ...time.Time) *time.Time {
 // key is equal for causes that one deed ends: it is the cause without the names that only one
 // custom resource has.
 func (c Cause) key() string {
+	if c.Reason == notCalled {
+		return c.Reason
+	}
 	names := []string{c.Ref.Name}
 	for _, link := range c.Holds {
 		names = append(names, link.Name)

@@ -23,12 +23,35 @@ type (
 )
 
 // Kinds are those that tell more, beside the custom resources, their children and what their hooks
-// read.
-func Kinds() []metacontroller.Resource {
-	return []metacontroller.Resource{
+// read: where a child makes Pods, what it makes.
+func Kinds(controllers metacontroller.Controllers) []metacontroller.Resource {
+	kinds := []metacontroller.Resource{
 		metacontroller.ReplicaSet, metacontroller.PersistentVolumeClaim, metacontroller.Node,
 		{APIVersion: "v1", Kind: "Event", Plural: "events"},
 	}
+	for i := range controllers {
+		for _, kind := range madeBy(&controllers[i]) {
+			if !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	return kinds
+}
+
+// madeBy are the kinds that tell what the Pods of an operator do, whether its hook reads them or not.
+func madeBy(controller *metacontroller.Controller) (kinds []metacontroller.Resource) {
+	for _, child := range controller.Children {
+		switch ref := (Ref{APIVersion: child.APIVersion, Kind: child.Kind}); {
+		case ref.Is(metacontroller.CronJob):
+			kinds = append(kinds, metacontroller.Job, metacontroller.Pod)
+		case ref.Is(metacontroller.Deployment):
+			kinds = append(kinds, metacontroller.ReplicaSet, metacontroller.Pod)
+		case ref.Is(metacontroller.ReplicaSet), ref.Is(metacontroller.StatefulSet), ref.Is(metacontroller.DaemonSet), ref.Is(metacontroller.Job):
+			kinds = append(kinds, metacontroller.Pod)
+		}
+	}
+	return kinds
 }
 
 // Options are what is known of a cluster.

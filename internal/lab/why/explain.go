@@ -90,6 +90,9 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 		w.collect()
 	}
 	a.Because, a.Waits, a.Next = w.causes, w.waits(), w.next()
+	for _, kind := range madeBy(w.controller) {
+		w.needs(kind)
+	}
 	if !c.seesEvents() {
 		w.unseen["Event"] = true
 	}

@@ -13,14 +13,21 @@ type Group struct {
 	Answers []Answer
 }
 
-// Groups returns those that are not Ready by their first cause, the largest group first.
+// isUncalled reports whether Metacontroller is the cause, of whatever kind they are.
+func (g Group) isUncalled() bool { return g.Answers[0].Because[0].Reason == notCalled }
+
+// Groups returns those that are not Ready by their first cause, the largest group first. Before all come
+// those for which Metacontroller does not call the hook.
 func Groups(answers []Answer) []Group {
 	index, groups := map[string]int{}, []Group{}
 	for _, a := range answers {
 		if a.IsReady() {
 			continue
 		}
-		key := a.Kind + " " + a.Because[0].key()
+		key := a.Because[0].key()
+		if key != notCalled {
+			key = a.Kind + " " + key
+		}
 		i, isKnown := index[key]
 		if !isKnown {
 			i = len(groups)
@@ -29,7 +36,15 @@ func Groups(answers []Answer) []Group {
 		}
 		groups[i].Answers = append(groups[i].Answers, a)
 	}
-	slices.SortStableFunc(groups, func(a, b Group) int { return cmp.Compare(len(b.Answers), len(a.Answers)) })
+	slices.SortStableFunc(groups, func(a, b Group) int {
+		switch {
+		case a.isUncalled():
+			return -1
+		case b.isUncalled():
+			return 1
+		}
+		return cmp.Compare(len(b.Answers), len(a.Answers))
+	})
 	return groups
 }
 
@@ -47,10 +62,18 @@ func (g Group) Text(out io.Writer) {
 			names = append(names, fmt.Sprintf("and %d more", len(g.Answers)-most))
 			break
 		}
-		names = append(names, strings.TrimPrefix(a.Namespace+"/"+a.Name, "/"))
+		name := strings.TrimPrefix(a.Namespace+"/"+a.Name, "/")
+		if g.isUncalled() { // of any kind
+			name = a.Kind + " " + name + ","
+		}
+		names = append(names, name)
 	}
 	cause := first.Because[0]
-	title(out, fmt.Sprintf("%d of kind %s have the same cause: %s", len(g.Answers), first.Kind, strings.Join(names, " ")))
+	text := fmt.Sprintf("%d of kind %s have the same cause: ", len(g.Answers), first.Kind)
+	if g.isUncalled() {
+		text = fmt.Sprintf("%d custom resources have the same cause: ", len(g.Answers))
+	}
+	title(out, text+strings.TrimSuffix(strings.Join(names, " "), ","))
 	print(out, "because", cause.text())
 	print(out, "", cause.Source+age(cause.Since, first.Seen))
 	printList(out, "next", cause.Next, 2)

@@ -48,7 +48,7 @@ func (w *walk) next() []string {
 		ready := kube.ConditionIn(w.plan.Status, "Ready")
 		next = append(next, strings.TrimSpace("the next sync sets Ready="+ready.Status+" "+ready.Reason))
 	}
-	if w.plan.Resync > 0 && !w.isPartial {
+	if w.plan.Resync > 0 && !w.isPartial && !w.isUncalled() {
 		next = append(next, "the hook is called again within "+duration.HumanDuration(w.plan.Resync))
 	}
 	return next

@@ -20,6 +20,8 @@ type Plan struct {
 	Children []Object
 	// Resync is when it would ask again, or zero.
 	Resync time.Duration
+	// Changed is when anything that the hook reads has changed last, as far as it shows.
+	Changed time.Time
 	// Refused are the children that the API server refuses, as far as that can be known without it.
 	Refused map[Ref]error
 	// Err is why there is no answer.
@@ -32,6 +34,9 @@ func PlanOf(r *dump.Request) Plan {
 		return Plan{Err: r.Err}
 	}
 	p := answered(r.Answer, r.Parent.GetNamespace())
+	for _, object := range r.Before {
+		p.Changed = later(p.Changed, newestIn(object.Object))
+	}
 	p.Refused = map[Ref]error{}
 	for _, refusal := range r.Refused {
 		p.Refused[refusal.Child] = refusal.Err
@@ -93,4 +98,23 @@ func partsOf(status map[string]any) []part {
 		}
 	}
 	return parts
+}
+
+// newestIn returns the newest time in an object.
+func newestIn(value any) (newest time.Time) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, member := range value {
+			newest = later(newest, newestIn(member))
+		}
+	case []any:
+		for _, item := range value {
+			newest = later(newest, newestIn(item))
+		}
+	case string:
+		if len(value) >= len(time.DateTime) && value[10] == 'T' {
+			newest, _ = time.Parse(time.RFC3339, value)
+		}
+	}
+	return newest
 }

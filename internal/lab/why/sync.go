@@ -1,25 +1,16 @@
 package why
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/operator"
 )
 
 // ofChildren begins the event of a sync whose answer was good, and whose children were refused.
 const ofChildren = "can't reconcile children"
-
-// isBehind reports whether the status is about an older generation.
-func (w *walk) isBehind() bool {
-	observed, _, _ := unstructured.NestedInt64(w.parent.Object, "status", "observedGeneration")
-	return !w.options.Recorded && observed < w.parent.GetGeneration()
-}
 
 // isOutdated reports whether the hook would say now what the status does not say.
 func (w *walk) isOutdated() bool {
@@ -47,19 +38,14 @@ func (w *walk) addSync(links []Link) {
 		if failed != nil {
 			c.Since = at(failed.first)
 		}
-	case failed != nil && (w.isBehind() || w.isOutdated()):
+	case failed != nil && (w.isBehind() || w.isOutdated()) && !w.isPast(failed):
 		c.Reason, c.Message, c.Since = failed.reason, sentence(failed.message), at(failed.first)
 		c.Next = []string{retries}
 	case w.isBehind():
-		observed, _, _ := unstructured.NestedInt64(w.parent.Object, "status", "observedGeneration")
-		c.Source, c.Reason = "metadata.generation", "NotSynced"
-		c.Message = fmt.Sprintf("no operator has synced generation %d: the status is about generation %d", w.parent.GetGeneration(), observed)
-		if observed == 0 {
-			c.Message = "no operator has synced it yet"
-		}
-		c.Since = at(w.parent.GetCreationTimestamp().Time)
-		c.Look = "kubectl get compositecontrollers.metacontroller.k8s.io"
+		w.addBehind(links)
+		return
 	default:
+		w.addUncalled(links)
 		return
 	}
 	w.add(w.parent, links, c)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
@@ -79,7 +80,15 @@ func TestReadyInTheMeantime(t *testing.T) {
 		ready["status"], ready["reason"] = "False", "RollingOut"
 	})
 	answer := s.answer()
-	require.Equal(t, "NotSynced", answer.Because[0].Reason)
+	require.Equal(t, "NotCalled", answer.Because[0].Reason, "nothing has changed for a minute")
+	require.Contains(t, textOf(answer), "Metacontroller does not call its hook: the hook says now that it is Ready")
+	require.Contains(t, textOf(answer), "the next sync sets Ready=True Available")
+
+	s.replace(s.pod(), func(fields map[string]any) {
+		fields["status"].(map[string]any)["startTime"] = s.Now().UTC().Format(time.RFC3339)
+	})
+	answer = s.answer()
+	require.Equal(t, "NotSynced", answer.Because[0].Reason, "it is on its way")
 	require.Contains(t, textOf(answer), "next      the next sync sets Ready=True Available")
 }
 
@@ -126,7 +135,7 @@ func TestUnreadIsNotAbsent(t *testing.T) {
 	answer = s.partial()
 	s.requireFirst(answer, "ModelBox/sentiment", "ProgressDeadlineExceeded", "CrashLoopBackOff")
 	require.Len(t, answer.Because, 1)
-	require.Equal(t, []string{"Deployment", "Event", "Pod", "Service"}, answer.NotSeen)
+	require.Equal(t, []string{"Deployment", "Event", "Pod", "ReplicaSet", "Service"}, answer.NotSeen)
 }
 
 // TestOrphan: Metacontroller adopts a child that has lost its owner, so its name is not taken.

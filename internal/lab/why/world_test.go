@@ -41,6 +41,7 @@ type scene struct {
 	extra   []kube.Object   // in the dump only
 	dropped map[string]bool // not in the dump, as in Pod/a
 	last    record.Exchange // the last sync of the kind
+	waited  time.Duration   // after the world has stopped, until the dump
 }
 
 // begin returns the empty cluster of a kind.
@@ -174,7 +175,7 @@ func (s *scene) answer() why.Answer {
 	s.Helper()
 	d, err := dump.Read(bytes.NewReader(s.dump()))
 	require.NoError(s, err)
-	d.Asked(why.Kinds()...)
+	d.Asked(why.Kinds(hooks.All())...)
 	for _, controller := range hooks.All() {
 		for _, child := range controller.Children {
 			d.Asked(child.Resource)
@@ -183,7 +184,7 @@ func (s *scene) answer() why.Answer {
 			d.Asked(related.Resource)
 		}
 	}
-	options := dump.Options{Controllers: hooks.All(), Call: direct, Now: s.Now()}
+	options := dump.Options{Controllers: hooks.All(), Call: direct, Now: s.Now().Add(s.waited)}
 	for subject := range why.FromDump(d, options, why.Selection{Kind: s.kind}) {
 		return subject.Explain()
 	}

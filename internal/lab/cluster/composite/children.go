@@ -1,7 +1,6 @@
 package composite
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -50,7 +50,7 @@ func (m *Metacontroller) manage(p *Parent, object kube.Object, observed []group,
 			break
 		}
 	}
-	return errors.Join(failures...)
+	return utilerrors.NewAggregate(failures)
 }
 
 func (m *Metacontroller) apply(p *Parent, object, live kube.Object, child *desired) error {
