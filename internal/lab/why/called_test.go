@@ -57,10 +57,14 @@ func TestNotCalled(t *testing.T) {
 		"its hook has failed long ago": {func(s *scene) { s.edited(time.Hour); s.warnAgo(30*time.Minute, hookDown) }, "NotCalled", unseen},
 		"a new one of long ago":        {func(s *scene) { s.created(time.Minute) }, "NotCalled", "Metacontroller does not call its hook: no operator has synced it yet"},
 		"a new one":                    {func(s *scene) { s.created(time.Second) }, "NotSynced", "no operator has synced it yet"},
-		"a child is gone":              {func(s *scene) { s.without("Service") }, "NotCalled", "Metacontroller does not call its hook: nobody has made Service/sentiment"},
-		"a child is refused again": {func(s *scene) {
+		"a child is gone": {func(s *scene) {
 			s.without("Service")
-			s.warnAgo(time.Minute, "Sync error: can't reconcile children: services \"sentiment\" is forbidden: quota")
+			s.waited = time.Minute
+		}, "NotCalled", "Metacontroller does not call its hook: nobody has made Service/sentiment"},
+		"a child is refused": {func(s *scene) {
+			s.without("Service")
+			s.waited = time.Minute
+			s.warnAgo(0, `Sync error: can't reconcile children: services "sentiment" is forbidden: quota`)
 		}, "Refused", "is forbidden: quota"},
 		"a child has just gone": {func(s *scene) {
 			s.without("Service")
