@@ -222,8 +222,10 @@ func (d *Dump) read(text jsontext.Value) error {
 	}
 	rawjson.Elements(rawjson.Lookup(text, "status", "conditions"), func(condition []byte) bool {
 		if rawjson.IsObject(condition) {
-			at, _ := rawjson.Text(rawjson.Lookup(condition, "lastTransitionTime"))
-			d.note(at)
+			for _, field := range []string{"lastTransitionTime", "lastHeartbeatTime"} { // the latter of a Node
+				at, _ := rawjson.Text(rawjson.Lookup(condition, field))
+				d.note(at)
+			}
 		}
 		return true
 	})

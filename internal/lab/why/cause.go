@@ -95,7 +95,7 @@ func at(times ...time.Time) *time.Time {
 // key is equal for causes that one deed ends: it is the cause without the names that only one
 // custom resource has.
 func (c Cause) key() string {
-	if c.Reason == notCalled {
+	if c.Look == lookAtMetacontroller {
 		return c.Reason
 	}
 	names := []string{c.Ref.Name}

@@ -102,9 +102,9 @@ func (w *walk) addMissing(ref Ref, live Object, links []Link) {
 	if !w.sees(metacontroller.Resource{APIVersion: ref.APIVersion, Kind: ref.Kind}) && !isWaitedFor && w.plan.Refused[ref] == nil {
 		return // it may exist: the kind was not read
 	}
-	observed := kube.ConditionIn(w.status, operator.ConditionChildrenObserved)
+	observed, stored := kube.ConditionIn(w.status, operator.ConditionChildrenObserved), kube.ConditionIn(w.parent.Object["status"], operator.ConditionChildrenObserved)
 	c := w.refusal(ref, Cause{Source: "the hook", Reason: "Missing", Message: "it is asked for, and does not exist", rank: absent})
-	if c.Since == nil && isWaitedFor {
+	if c.Since == nil && isWaitedFor && stored.Status == observed.Status { // otherwise that is said just now
 		c.Since = at(observed.Since)
 	}
 	if c.rank == absent && observed.Reason == "Absent" && isWaitedFor {

@@ -24,9 +24,9 @@ func Groups(answers []Answer) []Group {
 		if a.IsReady() {
 			continue
 		}
-		key := a.Because[0].key()
-		if key != notCalled {
-			key = a.Kind + " " + key
+		key := a.Kind + " " + a.Because[0].key()
+		if a.Because[0].Reason == notCalled { // of any kind
+			key = notCalled
 		}
 		i, isKnown := index[key]
 		if !isKnown {
@@ -68,7 +68,7 @@ func (g Group) Text(out io.Writer) {
 		}
 		names = append(names, name)
 	}
-	cause := first.Because[0]
+	cause := slices.MinFunc(g.Answers, func(a, b Answer) int { return a.Because[0].since().Compare(b.Because[0].since()) }).Because[0]
 	text := fmt.Sprintf("%d of kind %s have the same cause: ", len(g.Answers), first.Kind)
 	if g.isUncalled() {
 		text = fmt.Sprintf("%d custom resources have the same cause: ", len(g.Answers))
