@@ -55,6 +55,21 @@ var faults = map[string]fault{
 	"past-the-deadline":      pastTheDeadline,
 	"older-of-two":           olderOfTwo,
 	"stale-event":            staleEvent,
+	"rejected":               rejected("OutOfcpu", "Pod was rejected: Node didn't have enough resource: cpu, requested: 2000, used: 3000, capacity: 4000"),
+	"rejected-by-a-device":   rejected("UnexpectedAdmissionError", "Pod was rejected: Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu, which is unexpected"),
+	"rejected-by-affinity":   rejected("NodeAffinity", "Pod was rejected: Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"),
+	"evicted-for-its-disk":   rejected("Evicted", "The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi."),
+	"terminating-for-ever":   terminating,
+	"node-says-nothing":      silentNode,
+	"runs-again":             runsAgain,
+	"liveness":               liveness,
+	"readiness":              readiness,
+	"claim-without-a-class":  claimWithoutClass,
+	"claim-without-an-event": claimWithoutEvent,
+	"no-address":             noAddress,
+	"pod-security":           failedCreate(`Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`),
+	"no-service-account":     failedCreate(`Error creating: pods "x" is forbidden: error looking up service account default/runner: serviceaccount "runner" not found`),
+	"webhook-for-pods":       failedCreate(`Error creating: admission webhook "policy.example.com" denied the request: no images of others`),
 }
 
 // TestFaults plants every fault into a cluster with the sample of every kind: the first cause names
