@@ -55,12 +55,17 @@ func newestFirst(a, b event) int {
 
 // warning returns the newest warning about an object that fits, or nil.
 func (c *Cluster) warning(object Object, fits func(event) bool) *event {
+	return c.newest(object, func(e event) bool { return e.isWarning && fits(e) })
+}
+
+// newest returns the newest event about an object that fits, or nil.
+func (c *Cluster) newest(object Object, fits func(event) bool) *event {
 	if c.events == nil {
 		c.readEvents()
 	}
 	list := c.events[subject{object.GetKind(), object.GetNamespace(), object.GetName()}]
 	for i := range list {
-		if list[i].isWarning && fits(list[i]) {
+		if fits(list[i]) {
 			return &list[i]
 		}
 	}

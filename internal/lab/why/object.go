@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // terminationGrace is how long a deletion may take before it is a cause: longer than the default
@@ -24,7 +25,7 @@ func (w *walk) addObject(object Object, links []Link) {
 	case ref.Is(metacontroller.Pod):
 		w.addPod(object, links)
 	case ref.Is(metacontroller.PersistentVolumeClaim):
-		w.addClaim(object, links)
+		w.addClaim(object, links, false)
 	case ref.Is(metacontroller.Job):
 		w.addJob(object, links)
 	case ref.Is(metacontroller.Service):
@@ -47,7 +48,11 @@ func (w *walk) addTerminating(object Object, links []Link) {
 		c.Source, c.Message = "metadata.finalizers", heldBy(finalizers)
 		c.Next = []string{"nothing by itself: whoever set the finalizer removes it"}
 	}
-	if w.options.Now.Sub(since) > terminationGrace {
+	isLate := w.options.Now.Sub(since) > terminationGrace
+	if object.GetKind() == "Pod" && len(object.GetFinalizers()) == 0 {
+		c.Message, isLate, _ = operator.Termination(object.GetName(), object.GetNamespace(), *object.GetDeletionTimestamp(), w.options.Now)
+	}
+	if isLate {
 		c.rank = failing
 		if node, found := w.lostNode(object); found {
 			w.addNode(node, links)
@@ -122,14 +127,19 @@ func (w *walk) addJob(object Object, links []Link) {
 	}
 }
 
-// addClaim adds a claim without a volume.
-func (w *walk) addClaim(claim Object, links []Link) {
+// addClaim adds a claim without a volume. A Pod may say that it waits for nothing else.
+func (w *walk) addClaim(claim Object, links []Link, isWaitedFor bool) {
 	phase, _, _ := unstructured.NestedString(claim.Object, "status", "phase")
 	if phase == "Bound" {
 		return
 	}
 	c := Cause{Source: "status.phase", Reason: "Unbound", Message: "the claim has no volume", Since: at(claim.GetCreationTimestamp().Time), rank: progressing}
-	if e := w.warning(claim, anyEvent); e != nil {
+	if isWaitedFor {
+		c.rank = failing
+	}
+	if e := w.newest(claim, func(e event) bool {
+		return e.isWarning || e.reason == "FailedBinding" || e.reason == "ExternalProvisioning"
+	}); e != nil {
 		c.Source, c.Reason, c.Message, c.rank = "event", e.reason, e.message, failing
 	}
 	c.Next = []string{"the volume controller tries again, with exponential back-off"}

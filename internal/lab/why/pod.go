@@ -92,6 +92,7 @@ func (w *walk) addPod(object Object, links []Link) {
 	default:
 		w.describeStart(p, &c)
 	}
+	w.addProbe(p, &c)
 	if isHeld {
 		c.rank = progressing // it follows from that
 	}
@@ -106,6 +107,10 @@ func (w *walk) describeStart(p *pod, c *Cause) {
 	ready := p.condition(corev1.PodReady)
 	if p.Status.Phase == corev1.PodRunning && ready.Status == corev1.ConditionFalse {
 		c.Source, c.Reason = "condition Ready", ready.Reason
+		if ready.Reason == "" && p.Spec.NodeName != "" { // as the node controller writes it, not a kubelet
+			c.Reason, c.Message, c.rank = "NotReady", "no kubelet says why it is not ready: Node/"+p.Spec.NodeName+" may not answer", failing
+			w.needs(metacontroller.Node)
+		}
 	}
 	if p.Status.Phase == corev1.PodRunning && p.Status.IsReady() {
 		c.Message = "it is running, and has not ended"
@@ -117,7 +122,23 @@ func (w *walk) describeStart(p *pod, c *Cause) {
 	}
 }
 
-// stuck returns the first container that cannot start, or has ended while others go on.
+// addProbe adds the probe for which the kubelet kills a container: its status tells only how that ended.
+func (w *walk) addProbe(p *pod, c *Cause) {
+	if c.container == "" {
+		return
+	}
+	e := w.warning(p.object, func(e event) bool {
+		return e.reason == "Unhealthy" && (strings.HasPrefix(e.message, "Liveness probe") || strings.HasPrefix(e.message, "Startup probe"))
+	})
+	if e != nil && w.options.Now.Sub(e.last) < backOffReset {
+		c.Message += "; " + e.message
+	}
+}
+
+// backOffReset is how long a container runs until the kubelet forgets that it failed.
+const backOffReset = 10 * time.Minute
+
+// stuck returns the first container that cannot start, or has ended while others go on, or runs again.
 func (p *pod) stuck() (container, reason string) {
 	if !p.Status.IsStuck() {
 		return "", ""
@@ -128,6 +149,8 @@ func (p *pod) stuck() (container, reason string) {
 			return c.Name, waiting.Reason
 		case ended != nil && ended.ExitCode != 0:
 			return c.Name, cmp.Or(ended.Reason, "Error")
+		case c.State.Running != nil && c.LastState.Terminated != nil && !c.Ready:
+			return c.Name, cmp.Or(c.LastState.Terminated.Reason, "Error")
 		}
 	}
 	return "", ""
@@ -138,7 +161,8 @@ func (w *walk) addFailed(p *pod, links []Link) {
 	c := Cause{
 		Source: "status.phase", Reason: cmp.Or(p.Status.Disruption(), p.Status.Reason, "Failed"), rank: failing,
 		Message: cmp.Or(p.Status.Failure(p.Spec.Sidecars()...), p.Status.Activity()),
-		Since:   at(p.Status.Finished().Time, p.condition(corev1.DisruptionTarget).LastTransitionTime.Time, p.condition(corev1.PodReady).LastTransitionTime.Time),
+		Since: at(p.Status.Finished().Time, p.condition(corev1.DisruptionTarget).LastTransitionTime.Time, p.condition(corev1.PodReady).LastTransitionTime.Time,
+			p.object.GetCreationTimestamp().Time),
 	}
 	if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil && p.Status.Disruption() == "" {
 		c.Source, c.container = "container status", failed.Name
@@ -157,17 +181,22 @@ func (w *walk) addClaims(p *pod, links []Link) (isHeld bool) {
 		}
 		claim := w.get(ref)
 		if claim == nil {
-			w.unseen[ref.String()] = true
+			if !w.sees(metacontroller.PersistentVolumeClaim) {
+				w.unseen[ref.String()] = true
+			}
 			continue
 		}
 		if w.causeOf(claim) == nil { // several Pods may use it
-			w.addClaim(claim, prepend(w.link(claim), links))
+			w.addClaim(claim, prepend(w.link(claim), links), strings.Contains(p.condition(corev1.PodScheduled).Message, unboundClaims))
 		}
 		c := w.causeOf(claim)
 		isHeld = isHeld || c != nil && c.rank == failing
 	}
 	return isHeld
 }
+
+// unboundClaims is what the scheduler says of a Pod whose claims should have a volume already.
+const unboundClaims = "unbound immediate PersistentVolumeClaims"
 
 // lostNode returns the node of a Pod if it is not Ready.
 func (w *walk) lostNode(object Object) (Object, bool) {

@@ -1,11 +1,15 @@
 package why_test
 
 import (
+	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 )
 
 // rejected has a kubelet refuse a Pod, or throw it out: it has failed without a container that has.
@@ -88,14 +92,17 @@ func noAddress(s *scene) (string, []string) {
 	if s.kind != "modelbox" {
 		return "", nil // the others have no Service that may be one
 	}
-	s.apply()
-	require := s.Play()
-	if require != nil {
-		s.Fatal(require)
-	}
-	s.replace(s.parent(), func(fields map[string]any) { fields["spec"].(map[string]any)["serviceType"] = "LoadBalancer" })
+	text, err := os.ReadFile("../../../deploy/samples/modelbox.yaml")
+	require.NoError(s, err)
+	fields := map[string]any{}
+	require.NoError(s, yaml.Unmarshal(text, &fields))
+	fields["spec"].(map[string]any)["serviceType"] = "LoadBalancer"
+	text, err = json.Marshal(fields)
+	require.NoError(s, err)
+	require.NoError(s, s.Apply(text))
+	_ = s.Play() // which may give it an address
 	service := s.child("Service")
-	s.replace(service, func(fields map[string]any) { fields["spec"].(map[string]any)["type"] = "LoadBalancer" })
+	s.replace(service, func(fields map[string]any) { fields["status"] = map[string]any{"loadBalancer": map[string]any{}} })
 	s.warn(service, "SyncLoadBalancerFailed", "Error syncing load balancer: failed to ensure load balancer: quota of addresses exceeded")
 	return "Service/" + service.GetName(), []string{"SyncLoadBalancerFailed", "quota of addresses exceeded"}
 }

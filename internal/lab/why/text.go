@@ -86,7 +86,7 @@ func (c Cause) text() string {
 		text += ": " + c.Reason
 	}
 	if c.Message != "" {
-		text += ": " + printable.Line(c.Message, maxMessage)
+		text += ": " + printable.Ends(c.Message, maxMessage)
 	}
 	return text
 }
@@ -111,7 +111,7 @@ func others(causes []Cause) string {
 		parts = append(parts, fmt.Sprintf("the same of %d more of kind %s", alike, first.Ref.Kind))
 	}
 	if len(rest) > 0 {
-		parts = append(parts, printable.Line(rest[0].text(), maxMessage/2)+more(len(rest)-1))
+		parts = append(parts, printable.Ends(rest[0].text(), maxMessage/2)+more(len(rest)-1))
 	}
 	return strings.Join(parts, "; ")
 }
