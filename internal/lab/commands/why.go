@@ -178,8 +178,18 @@ func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *w
 		answers[0].Text(out)
 		return nil
 	}
-	why.Summary(out, answers)
+	why.Summary(out, answers, p.unreadKinds(flags.seen)...)
 	return nil
+}
+
+// unreadKinds are the kinds of custom resources that kubectl could not read, if it is said what it could.
+func (p *program) unreadKinds(seen []string) (kinds []string) {
+	for _, controller := range p.Controllers() {
+		if len(seen) > 0 && len(namedKinds([]metacontroller.Resource{controller.Parent}, seen)) == 0 {
+			kinds = append(kinds, controller.Parent.Kind)
+		}
+	}
+	return kinds
 }
 
 func printTrees(out *bytes.Buffer, subjects []why.Subject, output string) error {

@@ -82,8 +82,7 @@ func (w *walk) silence() string {
 // addUncalled adds that the hook was not called although what it reads has changed: it asks for a child
 // that nobody makes, or would say that it is Ready.
 func (w *walk) addUncalled(links []Link) {
-	changed := w.plan.Changed
-	if !w.isOutdated() || changed.IsZero() || w.options.Now.Sub(changed) <= w.plan.Resync+callGrace || w.isTried() {
+	if _, isOverdue := w.overdue(); !isOverdue {
 		return
 	}
 	what := ""
@@ -100,6 +99,19 @@ func (w *walk) addUncalled(links []Link) {
 	if what != "" {
 		w.add(w.parent, links, Cause{Source: "the hook", Reason: notCalled, Message: w.silence() + what, rank: unanswered, Next: untilItRuns, Look: lookAtMetacontroller})
 	}
+}
+
+// overdue returns since when the hook should have been called, and whether that is too long: the status is
+// not what it says now and has said for longer than it wants to wait, and nothing that it reads has changed
+// since then.
+func (w *walk) overdue() (since time.Time, isOverdue bool) {
+	since = w.plan.Changed.Add(w.plan.Resync)
+	if !w.isOutdated() || w.plan.ask == nil || w.plan.Changed.IsZero() || !w.isDue(since) || w.isTried() {
+		return since, false
+	}
+	before := w.plan.ask(w.options.Now.Add(-w.plan.Resync - callGrace))
+	was, is := kube.ConditionIn(before.Status, operator.ConditionReady), kube.ConditionIn(w.plan.Status, operator.ConditionReady)
+	return since, was.Status == is.Status && was.Reason == is.Reason
 }
 
 // isTried reports whether Metacontroller tries to sync the custom resource, as an event says.

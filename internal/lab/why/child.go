@@ -143,28 +143,57 @@ func (w *walk) wordsAbout(ref Ref, message string) string {
 	if !isOfChildren {
 		return ""
 	}
-	names := []string{ref.Kind}
+	var own, ofWebhooks []string
+	for _, refusal := range w.refusals(message) {
+		for _, child := range w.controller.Children {
+			if ref.Is(child.Resource) && slices.ContainsFunc(namesOf(child.Resource), func(name string) bool { return strings.Contains(refusal, name+` "`+ref.Name+`"`) }) {
+				own = append(own, refusal)
+			}
+		}
+		if strings.Contains(refusal, " webhook ") {
+			ofWebhooks = append(ofWebhooks, refusal)
+		}
+	}
+	if len(own) == 0 {
+		own = ofWebhooks
+	}
+	return strings.Join(own, "; ")
+}
+
+// unnamed are refusals that do not begin with the name of a child.
+var unnamed = []string{`admission webhook "`, "Internal error occurred: ", "Operation cannot be fulfilled on "}
+
+// refusals returns those in the words of Metacontroller, which are a list where there are several.
+func (w *walk) refusals(message string) []string {
+	begins := slices.Clone(unnamed)
 	for _, child := range w.controller.Children {
-		if ref.Is(child.Resource) {
-			names = append(names, child.Plural)
-			if group := child.Group(); group != "" {
-				names = append(names, ref.Kind+"."+group, child.Plural+"."+group)
-			}
+		for _, name := range namesOf(child.Resource) {
+			begins = append(begins, name+` "`)
 		}
 	}
-	for _, name := range names {
-		if i := strings.Index(message, name+` "`+ref.Name+`"`); i >= 0 {
-			words, _, isOneOfSeveral := strings.Cut(message[i:], ", "+name+` "`)
-			if !isOneOfSeveral && strings.Contains(message[:i], ": [") {
-				words = strings.TrimSuffix(words, "]") // the last one of a list
-			}
-			return words
+	first := len(message)
+	for _, begin := range begins {
+		if at := strings.Index(message, begin); at >= 0 {
+			first = min(first, at)
 		}
 	}
-	if i := strings.Index(message, "admission webhook"); i >= 0 {
-		return message[i:]
+	prefix, message := message[:first], message[first:]
+	for _, begin := range begins {
+		message = strings.ReplaceAll(message, ", "+begin, "\n"+begin)
 	}
-	return ""
+	if strings.HasSuffix(prefix, "[") {
+		message = strings.TrimSuffix(message, "]")
+	}
+	return strings.Split(message, "\n")
+}
+
+// namesOf returns how the API server names a kind, as in deployments.apps.
+func namesOf(kind metacontroller.Resource) []string {
+	names := []string{kind.Kind, kind.Plural}
+	if group := kind.Group(); group != "" {
+		names = append(names, kind.Kind+"."+group, kind.Plural+"."+group)
+	}
+	return names
 }
 
 // addOutdated adds a child that is not as the hook wants it.

@@ -474,7 +474,7 @@ func lostNode(s *scene) (string, []string) {
 	node, _, _ := unstructured.NestedString(s.pod().Object, "spec", "nodeName")
 	s.extra = append(s.extra, &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": node, "uid": "node"},
-		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status."}}},
+		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown", "message": "Kubelet stopped posting node status.", "lastTransitionTime": s.Now().UTC().Format(time.RFC3339)}}},
 	}})
 	return "Node/" + node, []string{"Ready=Unknown", "NodeStatusUnknown", "Kubelet stopped"}
 }

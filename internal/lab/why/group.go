@@ -80,8 +80,9 @@ func (g Group) Text(out io.Writer) {
 	print(out, "look", cause.Look)
 }
 
-// Summary prints all custom resources that are not Ready, those with the same cause together.
-func Summary(out io.Writer, answers []Answer) {
+// Summary prints all custom resources that are not Ready, those with the same cause together, and what
+// was not read, some kinds of custom resources perhaps among it.
+func Summary(out io.Writer, answers []Answer, unread ...string) {
 	groups := Groups(answers)
 	waiting := 0
 	for i, group := range groups {
@@ -100,4 +101,9 @@ func Summary(out io.Writer, answers []Answer) {
 	default:
 		title(out, fmt.Sprintf("%d custom resources: all are Ready", len(answers)))
 	}
+	for _, a := range answers {
+		unread = append(unread, a.NotSeen...)
+	}
+	slices.Sort(unread)
+	Answer{NotSeen: slices.Compact(unread)}.printUnseen(out)
 }

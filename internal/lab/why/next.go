@@ -12,23 +12,36 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// nextOfPod says what happens to a Pod by itself.
-func nextOfPod(c Cause, p *pod) []string {
+// nextOfPod says what happens to a Pod by itself, and what should have happened.
+func (w *walk) nextOfPod(c Cause, p *pod) []string {
 	var next []string
 	switch {
 	case c.Source == "condition PodScheduled":
 		next = []string{"the scheduler tries again when a node or another Pod changes"}
 	case c.Reason == "CrashLoopBackOff":
 		next = []string{"the kubelet starts " + c.container + " again, at the latest 5m after it ended"}
+		if due := p.ended(c.container).Add(longestBackOff); w.isDue(due) {
+			next = []string{"a start of " + c.container + " is due since " + clock(due)}
+		}
 	case c.Reason == "ImagePullBackOff", c.Reason == "ErrImagePull":
 		next = []string{"the kubelet pulls the image again, at the latest after 5m"}
 	case c.Source == "container status", c.Source == "event":
 		next = []string{"the kubelet tries again"}
 	}
 	if seconds := number(p.object, "spec", "activeDeadlineSeconds"); seconds > 0 && p.Status.StartTime != nil {
-		next = append(next, "activeDeadlineSeconds of the Pod ends at "+clock(p.Status.StartTime.Add(time.Duration(seconds)*time.Second)))
+		if end := p.Status.StartTime.Add(time.Duration(seconds) * time.Second); end.After(w.options.Now) {
+			next = append(next, "activeDeadlineSeconds of the Pod ends at "+clock(end))
+		}
 	}
 	return next
+}
+
+// longestBackOff is how long the kubelet waits at most before it starts a container again.
+const longestBackOff = 5 * time.Minute
+
+// isDue reports whether something should have happened.
+func (w *walk) isDue(at time.Time) bool {
+	return w.options.Now.Sub(at) > callGrace
 }
 
 // next says what happens by itself to the custom resource: what the first cause tells, deadlines,
@@ -48,7 +61,11 @@ func (w *walk) next() []string {
 		ready := kube.ConditionIn(w.plan.Status, "Ready")
 		next = append(next, strings.TrimSpace("the next sync sets Ready="+ready.Status+" "+ready.Reason))
 	}
-	if w.plan.Resync > 0 && !w.isPartial && !w.isUncalled() {
+	switch due, isOverdue := w.overdue(); {
+	case w.isUncalled():
+	case isOverdue:
+		next = append(next, "a call of the hook is due since "+clock(due))
+	case w.plan.Resync > 0 && !w.isPartial:
 		next = append(next, "the hook is called again within "+duration.HumanDuration(w.plan.Resync))
 	}
 	return next

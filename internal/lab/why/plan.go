@@ -22,6 +22,8 @@ type Plan struct {
 	Resync time.Duration
 	// Changed is when anything that the hook reads has changed last, as far as it shows.
 	Changed time.Time
+	// ask asks the hook the same as of another time, or is nil.
+	ask func(now time.Time) Plan
 	// Refused are the children that the API server refuses, as far as that can be known without it.
 	Refused map[Ref]error
 	// Err is why there is no answer.

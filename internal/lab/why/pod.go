@@ -45,6 +45,16 @@ func podOf(object Object) *pod {
 	return p
 }
 
+// ended returns when a container ended last.
+func (p *pod) ended(container string) time.Time {
+	for _, c := range p.Status.Containers() {
+		if ended := c.LastState.Terminated; c.Name == container && ended != nil && !ended.FinishedAt.IsZero() {
+			return ended.FinishedAt.Time
+		}
+	}
+	return never
+}
+
 // condition returns a condition of the Pod, or an empty one.
 func (p *pod) condition(conditionType corev1.PodConditionType) operator.PodCondition {
 	for _, c := range p.Status.Conditions {
@@ -96,7 +106,7 @@ func (w *walk) addPod(object Object, links []Link) {
 	if isHeld {
 		c.rank = progressing // it follows from that
 	}
-	c.Next = nextOfPod(c, p)
+	c.Next = w.nextOfPod(c, p)
 	w.add(object, links, c)
 }
 
@@ -211,6 +221,9 @@ func (w *walk) lostNode(object Object) (Object, bool) {
 	return node, kube.ConditionIn(node.Object["status"], "Ready").Status != "True"
 }
 
+// longestToleration is how long a Pod stays on a node that does not answer, as the API server says by default.
+const longestToleration = 5 * time.Minute
+
 // addNode adds a node that is not Ready, once.
 func (w *walk) addNode(node Object, links []Link) {
 	if w.seen[node.GetUID()] {
@@ -218,9 +231,13 @@ func (w *walk) addNode(node Object, links []Link) {
 	}
 	w.seen[node.GetUID()] = true
 	c := kube.ConditionIn(node.Object["status"], "Ready")
+	next := "after five minutes the Pods of a node that does not answer are deleted"
+	if !c.Since.IsZero() && w.isDue(c.Since.Add(longestToleration)) {
+		next = "its Pods are being deleted, and stay until it answers or somebody deletes the Node"
+	}
 	w.add(node, prepend(w.link(node), links), Cause{
 		Source: "condition Ready=" + cmp.Or(c.Status, "Unknown"), Reason: c.Reason, Message: c.Message, Since: at(c.Since), rank: failing,
-		Next: []string{"after five minutes the Pods of a node that does not answer are deleted"},
+		Next: []string{next},
 	})
 }
 

@@ -5,11 +5,14 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
 // rejected has a kubelet refuse a Pod, or throw it out: it has failed without a container that has.
@@ -117,4 +120,44 @@ func failedCreate(message string) fault {
 		s.extra[len(s.extra)-1].Object["message"] = message
 		return ref, []string{"FailedCreate", strings.TrimPrefix(message, "Error creating: ")}
 	}
+}
+
+// TestNoPromiseWhoseTimeHasPassed: an hour later nothing is promised within minutes.
+func TestNoPromiseWhoseTimeHasPassed(t *testing.T) {
+	for name, test := range map[string]struct {
+		plant       fault
+		now, passed string
+	}{
+		"a container": {ended("Error", 1), "the kubelet starts main again, at the latest 5m after it ended", "a start of main is due since "},
+		"a node":      {lostNode, "after five minutes the Pods of a node", "its Pods are being deleted, and stay until it answers or somebody deletes the Node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, "modelbox")
+			test.plant(s)
+			require.Contains(t, textOf(s.answer()), test.now)
+			s.waited = time.Hour
+			require.NotContains(t, textOf(s.answer()), test.now)
+			require.Contains(t, textOf(s.answer()), test.passed)
+		})
+	}
+}
+
+// TestNoCallIsPromisedThatIsDue: the hook says something else than the status, and nobody has called it.
+func TestNoCallIsPromisedThatIsDue(t *testing.T) {
+	s := begin(t, "modelbox")
+	s.apply()
+	require.NoError(t, s.Play())
+	pod := s.pod()
+	s.replace(pod, func(fields map[string]any) { fields["spec"].(map[string]any)["activeDeadlineSeconds"] = int64(60) })
+	failing(player.Hold)(s)
+	s.replace(s.parent(), func(fields map[string]any) {
+		ready := fields["status"].(map[string]any)["conditions"].([]any)[0].(map[string]any)
+		ready["reason"] = "Creating"
+	})
+	require.NotContains(t, textOf(s.answer()), "is due since")
+	s.waited = time.Hour
+	text := textOf(s.answer())
+	require.Contains(t, text, "a call of the hook is due since ")
+	require.NotContains(t, text, "called again within")
+	require.NotContains(t, text, "activeDeadlineSeconds")
 }

@@ -61,7 +61,16 @@ func FromDump(d *dump.Dump, options dump.Options, selection Selection) iter.Seq[
 	}
 	return func(yield func(Subject) bool) {
 		for request := range d.Requests(options) {
-			if !yield(Subject{cluster, request.Parent, PlanOf(request)}) {
+			plan := PlanOf(request)
+			plan.ask = func(now time.Time) (earlier Plan) {
+				same := options
+				same.Now, same.Only = now, func(ref Ref) bool { return ref == kube.RefOf(request.Parent) }
+				for again := range d.Requests(same) {
+					earlier = PlanOf(again)
+				}
+				return earlier
+			}
+			if !yield(Subject{cluster, request.Parent, plan}) {
 				return
 			}
 		}
