@@ -111,6 +111,8 @@ func sentencesOf(t *testing.T, path string) (sentences []string) {
 var elsewhere = []string{
 	// what Metacontroller's events begin with
 	"can't reconcile children", "Sync error:",
+	// how others of them begin, which TestRefusalsAreTakenApart has, and what kubelet and scheduler say
+	"Internal error occurred:", "Operation cannot be fulfilled on", "Startup probe", "unbound immediate PersistentVolumeClaims",
 	// columns: the table has spaces
 	"VERDICT\tKIND\tOBJECTS\tCUSTOM RESOURCES",
 	// of a status that is older than the objects, or of objects that the samples do not have

@@ -96,7 +96,7 @@ func TestPlugin(t *testing.T) {
 	calls, text, stderr, err := plugin(t, broken, "why", "modelbox/sentiment", "-n", "default")
 	require.NoError(t, err, stderr)
 	require.Equal(t, `kubectl operetta: nodes is not seen: Error from server (Forbidden): nodes is forbidden: User "jane" cannot list resource "nodes"`+"\n", stderr)
-	require.Contains(t, calls, "--namespace=default --output=json")
+	require.Contains(t, calls, "--namespace=default --show-managed-fields --output=json")
 	require.NotContains(t, calls, "secrets")
 	code, dumped, _ := operetta(t, "", "why", "modelbox/sentiment", "-f", broken, "--seen=all")
 	require.Equal(t, 0, code)

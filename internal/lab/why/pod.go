@@ -119,6 +119,7 @@ func (w *walk) describeStart(p *pod, c *Cause) {
 		c.Source, c.Reason = "condition Ready", ready.Reason
 		if ready.Reason == "" && p.Spec.NodeName != "" { // as the node controller writes it, not a kubelet
 			c.Reason, c.Message, c.rank = "NotReady", "no kubelet says why it is not ready: Node/"+p.Spec.NodeName+" may not answer", failing
+			c.Look = "kubectl describe node/" + p.Spec.NodeName
 			w.needs(metacontroller.Node)
 		}
 	}
@@ -232,8 +233,8 @@ func (w *walk) addNode(node Object, links []Link) {
 	w.seen[node.GetUID()] = true
 	c := kube.ConditionIn(node.Object["status"], "Ready")
 	next := "after five minutes the Pods of a node that does not answer are deleted"
-	if !c.Since.IsZero() && w.isDue(c.Since.Add(longestToleration)) {
-		next = "its Pods are being deleted, and stay until it answers or somebody deletes the Node"
+	if due := c.Since.Add(longestToleration); !c.Since.IsZero() && w.isDue(due) {
+		next = "the deletion of its Pods is due since " + clock(due) + ": they stay until it answers, or somebody deletes the Node"
 	}
 	w.add(node, prepend(w.link(node), links), Cause{
 		Source: "condition Ready=" + cmp.Or(c.Status, "Unknown"), Reason: c.Reason, Message: c.Message, Since: at(c.Since), rank: failing,

@@ -129,7 +129,7 @@ func TestNoPromiseWhoseTimeHasPassed(t *testing.T) {
 		now, passed string
 	}{
 		"a container": {ended("Error", 1), "the kubelet starts main again, at the latest 5m after it ended", "a start of main is due since "},
-		"a node":      {lostNode, "after five minutes the Pods of a node", "its Pods are being deleted, and stay until it answers or somebody deletes the Node"},
+		"a node":      {lostNode, "after five minutes the Pods of a node", "the deletion of its Pods is due since "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := begin(t, "modelbox")
