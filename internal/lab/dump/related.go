@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
@@ -28,7 +29,7 @@ func (s *syncer) loadRelated(answer []byte) {
 		if !isKnown || err != nil {
 			continue
 		}
-		if r := s.request; !s.dump.Sees(k.APIVersion, k.Kind) && !slices.Contains(r.Unread, k.Resource) {
+		if r := s.request; !s.dump.Sees(k.APIVersion, k.Kind) && !slices.Contains(r.Unread, k.Resource) && !s.hasNone(k.Resource) {
 			r.Unread = append(r.Unread, k.Resource)
 		}
 		if rule.NamespaceSelector != nil {
@@ -36,6 +37,40 @@ func (s *syncer) loadRelated(answer []byte) {
 		}
 		s.loadKind(k.Resource, rule, selector)
 	}
+}
+
+// hasNone reports whether a kind is empty although no object of it was read: Pods that only inform, where
+// each workload of the custom resource says that it has none.
+func (s *syncer) hasNone(kind metacontroller.Resource) bool {
+	c := s.request.Controller
+	informs := slices.ContainsFunc(c.Related, func(related metacontroller.Related) bool { return related.Informs && related.Resource == kind })
+	if !informs || kind != metacontroller.Pod {
+		return false
+	}
+	for _, child := range c.Children {
+		if makesPods(child.Resource) && !s.dump.Sees(child.APIVersion, child.Kind) {
+			return false
+		}
+	}
+	count := 0
+	for ref, object := range s.request.Before {
+		if _, isChild := c.Child(ref.APIVersion, ref.Kind); isChild && makesPods(metacontroller.Resource{APIVersion: ref.APIVersion, Kind: ref.Kind}) {
+			if rollout, isWorkload := kube.RolloutOf(object); !isWorkload || rollout.Existing > 0 || !rollout.IsObserved() {
+				return false // of a Job that has ended, Pods may be left
+			}
+			count++
+		}
+	}
+	return count > 0
+}
+
+// makesPods reports whether a kind makes Pods, or is one.
+func makesPods(kind metacontroller.Resource) bool {
+	ref := kube.Ref{APIVersion: kind.APIVersion, Kind: kind.Kind}
+	return slices.ContainsFunc([]metacontroller.Resource{
+		metacontroller.Pod, metacontroller.Deployment, metacontroller.ReplicaSet, metacontroller.StatefulSet, metacontroller.DaemonSet,
+		metacontroller.Job, metacontroller.CronJob,
+	}, ref.Is)
 }
 
 // loadKind loads the objects of a kind that a rule may select.
