@@ -42,7 +42,7 @@ those at the newest time in the dump, or at --now.
 
 The exit code is 0 for every answer, as that of kubectl describe: to wait in a
 script, use kubectl wait.`,
-		Example: `  kubectl get -A -o json $(operetta why --kinds) > dump.json
+		Example: `  kubectl get -A --show-managed-fields -o json $(operetta why --kinds) > dump.json
   operetta why modelbox/sentiment -f dump.json
   operetta why --all -f dump.json
   kubectl operetta why modelboxes.model.github.com/sentiment     with bin/kubectl-operetta on the PATH`,
