@@ -90,7 +90,7 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	t.Logf("%d faults", count)
-	require.GreaterOrEqual(t, count, 145)
+	require.GreaterOrEqual(t, count, 233)
 }
 
 // failing plays with a lasting fault of the child that runs the first Pod.
