@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -202,6 +203,13 @@ func testMetacontrollerIsKilled(w *world) {
 	require.NoError(w, operetta.Kill(cluster.Metacontroller))
 	w.apply(modelBox(`image: "nginx:2", replicas: 2, ports: [{port: 80}]`))
 	w.kubectl("delete", "service/box")
+	w.eventually("it is told", func() error {
+		text := w.plugin("why", "modelbox/box")
+		if !strings.Contains(text, "NotCalled: Metacontroller does not call its hook: nobody has observed generation 2") {
+			return errors.New(text)
+		}
+		return nil
+	})
 	require.NoError(w, operetta.StartMetacontroller(w.Context(), metacontroller, w.mode.strategy))
 	w.until("deployment", "box", "nginx:2", "spec", "template", "spec", "containers", 0, "image")
 	w.until("modelbox", "box", "2/2", "status", "ready")
