@@ -14,6 +14,8 @@ const (
 	// ConditionReady is True when everything that the newest spec asks for
 	// exists and works.
 	ConditionReady = "Ready"
+	// ConditionDegraded is True while something does not heal by itself, or may need a person.
+	ConditionDegraded = "Degraded"
 	// ConditionStalled is True when the work has failed for good, and absent otherwise. Tools that
 	// follow kstatus then report the object as failed instead of waiting.
 	ConditionStalled = "Stalled"

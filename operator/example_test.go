@@ -73,6 +73,7 @@ func ExampleAnswer() {
 	// Output:
 	// Ready=False Creating: being created: Deployment/corner
 	// ChildrenObserved=False Requested: asked for: Deployment/corner
+	// Degraded=False AsExpected: being created: Deployment/corner
 	// Deployment corner
 }
 

@@ -64,7 +64,7 @@ func (s *PodStatus) IsStuck() bool {
 // the node lifecycle controller calls the Pod not ready, for which it gives no reason.
 func (s *PodStatus) isLost() bool {
 	ready := s.condition(corev1.PodReady)
-	return s.Phase == corev1.PodRunning && ready != nil && ready.Status == corev1.ConditionFalse && ready.Reason == "" &&
+	return s.Phase == corev1.PodRunning && len(s.ContainerStatuses) > 0 && ready != nil && ready.Status == corev1.ConditionFalse && ready.Reason == "" &&
 		!slices.ContainsFunc(s.ContainerStatuses, func(c ContainerStatus) bool { return !c.Ready })
 }
 

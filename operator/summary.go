@@ -9,14 +9,9 @@ import (
 // ReasonRestarted is the reason of [ConditionDegraded] for [Restarted].
 const ReasonRestarted = "ContainerRestarted"
 
-// Optional conditions, besides those of every operator.
-const (
-	// ConditionProgressing is True while the operator works on what the newest spec
-	// asks for.
-	ConditionProgressing = "Progressing"
-	// ConditionDegraded is True while something needs a person.
-	ConditionDegraded = "Degraded"
-)
+// ConditionProgressing is True while the operator works on what the newest spec asks for. Not every
+// operator has it.
+const ConditionProgressing = "Progressing"
 
 // State is how far the work on a custom resource is.
 type State int
@@ -47,26 +42,27 @@ type Summary struct {
 	again time.Duration // when to look again without any event, or zero
 }
 
-// SetSummary sets Ready, Stalled if the work has failed, and those of [ConditionProgressing] and
-// [ConditionDegraded] that are named. A later call replaces what it sets.
+// SetSummary sets Ready, Degraded, Stalled if the work has failed, and, if it is named, [ConditionProgressing]. A
+// later call replaces what it sets.
 func (c *Conditions) SetSummary(j Summary, also ...string) {
 	c.state, c.again = j.State, j.again
 	c.SetSummarized(ConditionReady, j)
 	if j.State == Failed {
 		c.Set(ConditionStalled, metav1.ConditionTrue, j.Reason, j.Message)
 	}
+	degraded, reason := metav1.ConditionTrue, j.Reason
+	switch j.State {
+	case Restarted:
+		reason = ReasonRestarted
+	case Progressing, Done:
+		degraded, reason = metav1.ConditionFalse, "AsExpected"
+	default: // a person is needed
+	}
+	c.Set(ConditionDegraded, degraded, reason, j.Message)
 	for _, conditionType := range also {
 		status, reason := conditionStatus(j.State == Progressing || j.State == Degraded), j.Reason
-		if conditionType == ConditionDegraded {
-			status = conditionStatus(j.State == Restarted || j.State == Degraded || j.State == Failed)
-		}
-		switch {
-		case conditionType == ConditionProgressing && j.isDone():
+		if j.isDone() {
 			reason = "Complete"
-		case conditionType == ConditionDegraded && j.State == Restarted:
-			reason = ReasonRestarted
-		case conditionType == ConditionDegraded && status == metav1.ConditionFalse:
-			reason = "AsExpected"
 		}
 		c.Set(conditionType, status, reason, j.Message)
 	}

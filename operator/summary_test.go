@@ -11,11 +11,12 @@ func TestJudge(t *testing.T) {
 	for state, want := range map[State]string{
 		Progressing: "Ready=False/Why Degraded=False/AsExpected Progressing=True/Why",
 		Done:        "Ready=True/Why Degraded=False/AsExpected Progressing=False/Complete",
+		Restarted:   "Ready=True/Why Degraded=True/ContainerRestarted Progressing=False/Complete",
 		Degraded:    "Ready=False/Why Degraded=True/Why Progressing=True/Why",
 		Failed:      "Ready=False/Why Degraded=True/Why Progressing=False/Why Stalled=True/Why",
 	} {
 		c := NewConditions(nil, 1, noon)
-		c.SetSummary(Summary{State: state, Reason: "Why", Message: "what"}, ConditionProgressing, ConditionDegraded)
+		c.SetSummary(Summary{State: state, Reason: "Why", Message: "what"}, ConditionProgressing)
 		got := ""
 		for i, condition := range c.List() {
 			if i > 0 {
@@ -40,5 +41,5 @@ func TestOwnJudgementStandsWhereItHasFailed(t *testing.T) {
 	require.Equal(t, blocked.Summary, blocked.With(failed))
 	updating, hindered := &Report{Summary: Summary{State: Progressing, Reason: ReasonUpdating, Message: ""}}, Summary{State: Degraded, Reason: "Why", Message: ""}
 	require.Equal(t, hindered, updating.With(hindered))
-	require.Equal(t, creating.Summary, creating.With(hindered))
+	require.Equal(t, hindered, creating.With(hindered))
 }

@@ -33,6 +33,14 @@ type Told struct {
 	again time.Duration // when it may say something else without any event, or zero
 }
 
+// Next returns when it may say something else without any event, or zero.
+func (t *Told) Next() time.Duration {
+	if t == nil {
+		return 0
+	}
+	return t.again
+}
+
 // How long something takes before it is told.
 const (
 	// forgetEnd is how long a status waits for a probe as a Deployment waits for progress, and when a kubelet forgets that a container has ended, and starts it again at once the next time:
@@ -47,7 +55,6 @@ const (
 func Tell(pods []Pod, now time.Time) *Told {
 	var first *Told
 	var of Pod
-	rankOf := map[State]int{Degraded: 0, Progressing: 1, Restarted: 2}
 	var newest time.Time
 	for _, pod := range pods {
 		if pod.Created.After(newest) {
@@ -60,23 +67,19 @@ func Tell(pods []Pod, now time.Time) *Told {
 		if told == nil || isStale {
 			continue
 		}
-		isFirst := first == nil || cmp.Or(
-			cmp.Compare(rankOf[told.State], rankOf[first.State]),
-			cmp.Compare(b2i(pod.Terminating), b2i(of.Terminating)),
-			of.Created.Compare(pod.Created.Time),
-		) < 0
-		if isFirst {
+		if first == nil || cmp.Or(cmp.Compare(pod.rank(told), of.rank(first)), of.Created.Compare(pod.Created.Time)) < 0 {
 			first, of = told, pod
 		}
 	}
 	return first
 }
 
-func b2i(is bool) int {
-	if is {
-		return 1
+// rank is lowest for the Pod that says most of what its owner waits for. One that terminates comes last.
+func (p *Pod) rank(told *Told) int {
+	if p.Terminating {
+		return 3
 	}
-	return 0
+	return map[State]int{Degraded: 0, Progressing: 1, Restarted: 2}[told.State]
 }
 
 // tell returns what is to be said of one Pod, or nil.

@@ -79,7 +79,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	case p.waits != "":
 		summary = v
 	}
-	r.SetSummary(summary, operator.ConditionDegraded)
+	r.SetSummary(summary)
 	return status
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -53,7 +54,7 @@ func (p *plan) report(r *operator.Report) Status {
 		j := p.summarize(func(part *part) bool { return part.isMiddleware == partial.isMiddleware })
 		r.SetSummarized(partial.conditionType, j)
 	}
-	r.SetSummary(r.With(p.judge()), operator.ConditionDegraded)
+	r.SetSummary(r.With(p.judge()))
 	return status
 }
 
@@ -156,6 +157,7 @@ func (p *plan) judge() operator.Summary {
 func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 	var notReady []string
 	isHeld, isOrdered, isStuck, count := false, false, false, 0
+	var again time.Duration
 	for _, part := range p.parts {
 		if !isMeant(part) {
 			continue
@@ -164,7 +166,9 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 		if !part.isReady {
 			notReady = append(notReady, part.name+": "+p.message(part))
 			isHeld, isOrdered = isHeld || part.isHeld(), isOrdered || len(part.updatesAfter) > 0
-			isStuck = isStuck || p.isStuck(part)
+			told := p.told(part)
+			isStuck = isStuck || told != nil && told.State == operator.Degraded
+			again = operator.Soonest(again, told.Next())
 		}
 	}
 	switch {
@@ -185,16 +189,15 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 	if isStuck {
 		summary.State = operator.Degraded
 	}
-	return summary
+	return summary.Again(again)
 }
 
-// isStuck reports whether a Pod of a component may need a person, unless it is to be replaced anyway.
-func (p *plan) isStuck(part *part) bool {
+// told returns what is said of a Pod of a component, unless it is to be replaced anyway, or nil.
+func (p *plan) told(part *part) *operator.Told {
 	if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
-		return false
+		return nil
 	}
-	told := p.observed.told(part.unit, p.request.Now)
-	return told != nil && told.State == operator.Degraded
+	return p.observed.told(part.unit, p.request.Now)
 }
 
 // phase returns the overall phase. A product is Degraded if it was ready and

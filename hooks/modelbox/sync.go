@@ -24,6 +24,6 @@ func (p Policy) sync(box *ModelBox, request metacontroller.Observed) (result, er
 		return result{}, err
 	}
 	report := operator.NewReport(box, box.Status.Status, request, differs)
-	report.SetSummary(report.With(summary), operator.ConditionProgressing, operator.ConditionDegraded)
+	report.SetSummary(report.With(summary), operator.ConditionProgressing)
 	return operator.Answer(report, box.Status, progress(box, observed), withoutBlockedServices(wanted, observed), left), nil
 }

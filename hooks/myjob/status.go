@@ -73,7 +73,7 @@ func (s state) report(r *operator.Report) Status {
 	if s.plan.stage != ended && (s.job.Spec.isSuspended() || isSuspending) {
 		r.Set(conditionSuspended, metav1.ConditionTrue, reasonSuspended, "spec.suspend is true")
 	}
-	r.SetSummary(r.With(own), operator.ConditionDegraded)
+	r.SetSummary(r.With(own))
 	return status
 }
 

@@ -71,9 +71,9 @@ func (s state) report(r *operator.Report) (Status, time.Duration) {
 			resync = operator.Soonest(resync, nextBurst)
 		}
 	}
-	r.SetSummary(own, operator.ConditionProgressing, operator.ConditionDegraded)
+	r.SetSummary(own, operator.ConditionProgressing)
 	if !r.ChildrenUpToDate { // Progressing shows the operator's own summary
-		r.SetSummary(r.With(own), operator.ConditionDegraded)
+		r.SetSummary(r.With(own))
 	}
 	return status, resync
 }

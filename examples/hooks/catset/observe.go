@@ -1,10 +1,14 @@
 package catset
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -15,7 +19,9 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		Labels struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		DeletionTimestamp metav1.Time `json:"deletionTimestamp"`
+		Labels            struct {
 			TemplateHash string `json:"catsets.ctl.enisoc.com/template-hash"`
 		} `json:"labels"`
 	} `json:"metadata"`
@@ -53,6 +59,16 @@ func ordinalOf(name string) int {
 		return none
 	}
 	return ordinal
+}
+
+// told returns what is said of one of the Pods, or nil.
+func (o observed) told(now time.Time) *operator.Told {
+	var pods []operator.Pod
+	for _, ordinal := range slices.Sorted(maps.Keys(o)) {
+		p := o[ordinal]
+		pods = append(pods, operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status})
+	}
+	return operator.Tell(pods, now)
 }
 
 // ready returns how many Pods are ready, from the first to the first that is not.

@@ -27,7 +27,7 @@ func sync(set *CatSet, request metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	report := operator.NewReport(set, set.Status.Status, request, differs)
-	report.SetSummary(report.With(summary(set, pods)))
+	report.SetSummary(report.With(summary(set, pods).Telling(pods.told(request.Now))))
 	wanted := append(append(keptClaims(request.Children), pods.kept(plan.goes)...), fresh...)
 	return operator.Answer(report, set.Status, status(set, pods), wanted), nil
 }

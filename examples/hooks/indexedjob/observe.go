@@ -1,21 +1,38 @@
 package indexedjob
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // observedPod is the part of a Pod that is read.
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
-	Status struct {
-		Phase corev1.PodPhase `json:"phase"`
-	} `json:"status"`
+	Metadata struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		DeletionTimestamp metav1.Time `json:"deletionTimestamp"`
+	} `json:"metadata"`
+	Status operator.PodStatus `json:"status"`
+}
+
+// told returns what is said of one of the Pods, or nil.
+func (o observed) told(now time.Time) *operator.Told {
+	var pods []operator.Pod
+	for _, index := range slices.Sorted(maps.Keys(o)) {
+		p := o[index]
+		pods = append(pods, operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status})
+	}
+	return operator.Tell(pods, now)
 }
 
 // observed are the Pods of the job by their indexes.

@@ -2,6 +2,7 @@ package indexedjob
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -21,13 +22,13 @@ const (
 
 // report sets the conditions and returns the rest of the status. That of a job which was complete
 // stays: its Pods may be gone.
-func report(r *operator.Report, job *IndexedJob, o observed, wasComplete bool) Status {
+func report(r *operator.Report, job *IndexedJob, o observed, wasComplete bool, now time.Time) Status {
 	if wasComplete {
 		r.SetSummary(complete())
 		r.SetSummarized(conditionComplete, complete())
 		return Status{Active: job.Status.Active, Succeeded: job.Status.Succeeded, Failed: job.Status.Failed}
 	}
-	own := judge(job, o)
+	own := judge(job, o).Telling(o.told(now))
 	r.SetSummarized(conditionComplete, own)
 	r.SetSummary(r.With(own))
 	active, succeeded, failed := o.count()

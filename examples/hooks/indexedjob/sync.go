@@ -25,6 +25,6 @@ func sync(job *IndexedJob, request metacontroller.Observed) (result, error) {
 		return result{}, err
 	}
 	r := operator.NewReport(job, job.Status.Status, request, differs)
-	status := report(r, job, pods, wasComplete)
+	status := report(r, job, pods, wasComplete, request.Now)
 	return operator.Answer(r, job.Status, status, append(pods.kept(), fresh...)), nil
 }

@@ -261,7 +261,7 @@ func TestStoryIsASchedule(t *testing.T) {
 	story, err := samplePlayer(t).Story(t.Context(), scenarioOf(t, []string{path},
 		page.Action{Action: "fail Pod/cache-0"}, page.Action{At: 4, Action: "sync PodSet/cache crash@1"}, page.Action{At: 8, Action: "mend"}))
 	require.NoError(t, err)
-	require.Equal(t, "calm 1\nfail Pod/cache-0\ncalm 2\nsync PodSet/cache crash@1\ncalm 4\nmend\ncalm 4\n", story)
+	require.Equal(t, "calm 1\nfail Pod/cache-0\ncalm 2\nsync PodSet/cache crash@1\ncalm 3\nmend\ncalm 7\n", story)
 	code, stdout, stderr := operetta(t, "", "explore", path, "--apply", "dynamic-apply", "--schedule", write(t, "story.txt", story))
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "nothing is broken")

@@ -54,7 +54,7 @@ func StateOf(object Object) State {
 		}
 	}
 	if conditions, _, _ := unstructured.NestedFieldNoCopy(object.Object, "status", "conditions"); conditions != nil {
-		return stateByConditions(object, operator.ConditionReady, operator.ConditionStalled, operator.ConditionDegraded)
+		return stateByConditions(object, operator.ConditionReady, operator.ConditionStalled)
 	}
 	return readyIf(object.GetGeneration() == 0 || object.Object["status"] != nil)
 }

@@ -157,10 +157,17 @@ func (w *walk) raise() {
 		isOfLate := slices.ContainsFunc(c.Holds[1:], func(l Link) bool {
 			return isLate[Link{Kind: l.Kind, Name: l.Name}]
 		})
-		if c.rank == progressing && isOfLate {
+		if c.rank == progressing && isOfLate && !w.isHeld(c.Ref) {
 			c.rank = failing
 		}
 	}
+}
+
+// isHeld reports whether something below an object is failing.
+func (w *walk) isHeld(object Ref) bool {
+	return slices.ContainsFunc(w.causes, func(c Cause) bool {
+		return c.rank == failing && slices.ContainsFunc(c.Holds[1:], func(l Link) bool { return l.Kind == object.Kind && l.Name == object.Name })
+	})
 }
 
 // descend looks at all objects below an owner, whose links lead to the custom resource.

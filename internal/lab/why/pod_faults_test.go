@@ -117,7 +117,10 @@ func failedCreate(message string) fault {
 		if ref == "" {
 			return "", nil
 		}
-		s.extra[len(s.extra)-1].Object["message"] = message
+		event := s.Events()[0].DeepCopy()
+		event.SetName(event.GetName() + "-newer")
+		event.Object["message"], event.Object["lastTimestamp"] = message, s.Now().Add(time.Second).Format(time.RFC3339)
+		s.extra = append(s.extra, event)
 		return ref, []string{"FailedCreate", strings.TrimPrefix(message, "Error creating: ")}
 	}
 }
