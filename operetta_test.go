@@ -26,7 +26,7 @@ func TestProgramOfAnotherModule(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	files := fenced.FindAllSubmatchIndex(text, -1)
-	require.Len(t, files, 5)
+	require.Len(t, files, 6)
 	for _, at := range files {
 		block := text[at[0]:at[1]]
 		content := block[regexp.MustCompile("^[^\n]*\n").FindIndex(block)[1] : len(block)-len("```")]

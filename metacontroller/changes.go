@@ -15,7 +15,7 @@ type Changes struct {
 	// is none of them.
 	Created, Updated, Removed int
 	// Withheld is the number of children that are not asked for because another
-	// controller has an object of that name.
+	// controller has an object of that name, or nobody: see [Difference].Waiting.
 	Withheld int
 	// Status is set where the status is not what the request told.
 	Status bool

@@ -33,6 +33,9 @@ type Difference struct {
 	// Conflicts are those of the Missing that are left out of the answer, because
 	// another controller owns an object of that name.
 	Conflicts []Conflict
+	// Waiting are not observed, and left out of the answer until their workload is a child, because
+	// objects of their names belong to nobody: see [Child].SharedName. None of them is Missing.
+	Waiting []string
 
 	// EventFlags are the flags with which `kubectl events` shows the events of
 	// the parent, where Metacontroller reports what the API server has refused.
@@ -47,18 +50,22 @@ func (d *Difference) Add(other Difference) {
 	d.NotUpdated = append(d.NotUpdated, other.NotUpdated...)
 	d.OtherSelector = append(d.OtherSelector, other.OtherSelector...)
 	d.Conflicts = append(d.Conflicts, other.Conflicts...)
+	d.Waiting = append(d.Waiting, other.Waiting...)
 	d.EventFlags = cmp.Or(d.EventFlags, other.EventFlags)
 }
 
 // Compare encodes and stamps the children, and looks for each among those observed. Children
 // that [Keep] made are left out. They are sent as they are now: a hook must not change
-// one afterwards. The error is that of [Hash].
+// one afterwards. Those that are compared at once belong together: a Service and its Deployment,
+// say. The error is that of [Hash].
 func (o Observed) Compare(children []Object) (Difference, error) {
 	if o.call == nil { // it was made by hand
 		o.call = &call{request: &request{}}
 	}
 	c, req := o.call.controller, o.call.request
 	diff := Difference{EventFlags: c.eventsOf(req.Identity)}
+	var unowned []AnsweredChild // of the Missing
+	lacksWorkload := false
 	for _, child := range children {
 		if _, ok := child.(*kept); ok {
 			continue
@@ -78,12 +85,18 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			if taken, isTaken := c.taken(req, apiVersion, kind, child.GetName()); isTaken {
 				diff.Conflicts = append(diff.Conflicts, taken)
 			}
+			if runsPods(apiVersion, kind) {
+				lacksWorkload = true
+			} else if c.isUnowned(req, apiVersion, kind, child.GetName()) {
+				unowned = append(unowned, AnsweredChild{APIVersion: apiVersion, Kind: kind, Name: child.GetName()})
+			}
 			continue
 		case snapshot.Terminating:
 			diff.Deleting = append(diff.Deleting, ref)
 		case isInPlace && hasOtherSelector(&snapshot, desired.wire):
 			diff.NotUpdated = append(diff.NotUpdated, ref)
 			diff.OtherSelector = append(diff.OtherSelector, ref)
+			lacksWorkload = true
 		case snapshot.annotation(HashAnnotation) != desired.hash:
 			if isInPlace {
 				diff.NotUpdated = append(diff.NotUpdated, ref)
@@ -92,6 +105,9 @@ func (o Observed) Compare(children []Object) (Difference, error) {
 			continue
 		}
 		diff.Outdated = append(diff.Outdated, ref)
+	}
+	if lacksWorkload {
+		req.wait(&diff, unowned)
 	}
 	return diff, nil
 }

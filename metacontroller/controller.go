@@ -91,8 +91,9 @@ type Child struct {
 	// between the two. Under server-side apply they would overwrite each other
 	// for ever, because Metacontroller applies both with one field manager. So
 	// a child is left out of the answer if the request shows that another
-	// controller owns the object of its name. The customize hook must select
-	// those objects, with [ByName].
+	// controller owns the object of its name, or nobody does and a workload that it
+	// is compared with is no child yet: what belongs together is taken over together
+	// or not at all. The customize hook must select those objects, with [ByName].
 	SharedName bool
 }
 

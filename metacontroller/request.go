@@ -36,6 +36,7 @@ type request struct {
 	controller []byte // Metacontroller's configuration, which is not checked; nil for none
 
 	encoded map[Object]encodedChild // desired children
+	waiting map[AnsweredChild]bool  // those that are left out until their workload is a child
 	buffer  *[]byte                 // has what is encoded, until release
 }
 

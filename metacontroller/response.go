@@ -20,7 +20,7 @@ const maxStatusBytes = 1 << 20
 // respond builds the response and what is told of it, after checking that Metacontroller watches the
 // kind of each child and that the answer is otherwise valid. An error changes
 // nothing in the cluster; an invalid answer would. A child whose name another
-// controller uses is left out.
+// controller uses is left out, and so is one that waits for its workload.
 func (c Controller) respond(answer *Answer, req *request, out *outcome, maxBytes int64) error {
 	if out.finalized && !req.finalizing {
 		return errors.New("a hook that is not finalizing answers finalized: true")
@@ -82,7 +82,7 @@ func (c Controller) appendChildren(answer *Answer, req *request, out *outcome, b
 			return nil, fmt.Errorf("child %s/%s: %w", child.Kind, child.Name, err)
 		}
 		seen[id] = true
-		if _, _, isTaken := c.holder(req, child.APIVersion, child.Kind, child.Name); isTaken {
+		if _, _, isTaken := c.holder(req, child.APIVersion, child.Kind, child.Name); isTaken || req.waiting[id] {
 			changes.Withheld++
 			continue
 		}

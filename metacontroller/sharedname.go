@@ -3,6 +3,7 @@ package metacontroller
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -81,6 +82,41 @@ func (c Controller) taken(req *request, apiVersion, kind, name string) (Conflict
 		return Conflict{Ref: object.Ref(), By: APIServer}, true
 	}
 	return Conflict{Ref: object.Ref(), By: by.String()}, true
+}
+
+// isUnowned reports whether the request shows that an object with the name of a desired child, which is
+// not observed, belongs to nobody.
+func (c Controller) isUnowned(req *request, apiVersion, kind, name string) bool {
+	declared, _ := c.Child(apiVersion, kind)
+	if !declared.SharedName {
+		return false
+	}
+	object, found := req.related.findIn(req.Namespace, apiVersion, kind, name)
+	if !found {
+		return false
+	}
+	_, isControlled := object.controller()
+	return !isControlled
+}
+
+// wait leaves out of the answer those of the Missing children whose names objects have that belong to
+// nobody. Server-side apply would take these over, and what runs behind them would be unreachable, while
+// the API server refuses a workload because another has its name, say.
+func (req *request) wait(diff *Difference, unowned []AnsweredChild) {
+	for _, child := range unowned {
+		ref := child.Kind + "/" + child.Name
+		diff.Missing = slices.DeleteFunc(diff.Missing, func(missing string) bool { return missing == ref })
+		diff.Waiting = append(diff.Waiting, ref)
+		if req.waiting == nil {
+			req.waiting = map[AnsweredChild]bool{}
+		}
+		req.waiting[child] = true
+	}
+}
+
+// runsPods reports whether objects of a kind of Kubernetes run Pods, or are one.
+func runsPods(apiVersion, kind string) bool {
+	return strings.HasPrefix(apiVersion, "apps/") || strings.HasPrefix(apiVersion, "batch/") || apiVersion == "v1" && kind == "Pod"
 }
 
 // isFormer reports whether r is an earlier object of the same kind and name.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -113,6 +114,52 @@ func TestTheServiceOfTheAPIServerIsNeverTakenOver(t *testing.T) {
 		} else {
 			require.Empty(t, diff.Conflicts)
 		}
+	}
+}
+
+// TestWhatBelongsToNobodyWaitsForItsWorkload: server-side apply would take it over alone.
+func TestWhatBelongsToNobodyWaitsForItsWorkload(t *testing.T) {
+	const workload = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web","namespace":"ns"},"spec":{"selector":{"matchLabels":{"app":"web"}}}}`
+	nobodys := observed("ConfigMap", "a", "")
+	for name, test := range map[string]struct {
+		workload, children, related string
+		waiting                     []string
+	}{
+		"the workload is missing":           {related: nobodys, waiting: []string{"ConfigMap/a"}},
+		"the workload is a child":           {related: nobodys, workload: workload},
+		"the workload has another selector": {related: nobodys, workload: strings.Replace(workload, `"app":"web"`, `"app":"other"`, 1), waiting: []string{"ConfigMap/a"}},
+		"the name is free":                  {},
+		"it is a child":                     {children: nobodys, related: nobodys},
+		"it is ours, and not yet observed":  {related: observed("ConfigMap", "a", controlledBy("u", "Greeting", "hi"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var diff Difference
+			c := controllerOf(func(_ *greeting, seen Observed) (greetingResult, error) {
+				web := &appsv1.Deployment{
+					ObjectMeta: metav1.ObjectMeta{Name: "web"},
+					Spec:       appsv1.DeploymentSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
+				}
+				children := []Object{configMap("a"), web}
+				var err error
+				diff, err = seen.Compare(children)
+				return greetingResult{Children: children, Status: map[string]any{}}, err
+			})
+			c.Children[0].SharedName = true
+			c.Children = append(c.Children, Child{Resource: Deployment, Update: InPlace, SharedName: true})
+			request := askBeside(test.children, test.related)
+			if test.workload != "" {
+				test.workload = `"web":` + test.workload
+			}
+			request = []byte(strings.Replace(string(request), `"children":{`, `"children":{"Deployment.apps/v1":{`+test.workload+`},`, 1))
+			answer, err := c.Call(SyncHook, noon, request)
+			require.NoError(t, err)
+			require.Equal(t, test.waiting, diff.Waiting)
+			require.Len(t, answer.Children, 2-len(test.waiting))
+			require.Equal(t, len(test.waiting), answer.Changes.Withheld)
+			for _, child := range test.waiting {
+				require.NotContains(t, diff.Missing, child)
+			}
+		})
 	}
 }
 

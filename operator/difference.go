@@ -36,6 +36,9 @@ func missingMessage(d metacontroller.Difference, overdue []string) string {
 	if len(overdue) > 0 {
 		parts = append(parts, listed(overdue)+" not created after "+ChildGrace.String()+": the name may be taken, a quota or an admission webhook may refuse it, "+
 			"or a field may be invalid; "+eventsHint(d))
+		if len(d.Waiting) > 0 {
+			parts = append(parts, listed(d.Waiting)+" of somebody else is not taken over before that")
+		}
 	}
 	return strings.Join(parts, "; ")
 }
