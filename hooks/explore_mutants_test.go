@@ -68,12 +68,30 @@ var mutants = []struct {
 		}
 		return http.StatusOK
 	}},
+	{"a Service selects the Pods of the newest template only", "modelbox", "an edit leaves no Service without a ready Pod", followTheHash},
 	{"a Pod that is let go with the status that tells its end", "myjob", "the invariants of MyJob", func(_, answer map[string]any) int {
 		if answer["status"].(map[string]any)["result"] != nil {
 			answer["children"] = []any{}
 		}
 		return http.StatusOK
 	}},
+}
+
+// followTheHash adds a label that changes with each edit to the Pods, and to what the Services select.
+func followTheHash(_, answer map[string]any) int {
+	hash := any(nil)
+	for _, item := range answer["children"].([]any) {
+		child := item.(map[string]any)
+		spec := child["spec"].(map[string]any)
+		switch child["kind"] {
+		case "Deployment":
+			hash = child["metadata"].(map[string]any)["annotations"].(map[string]any)["operetta.dev/hash"]
+			spec["template"].(map[string]any)["metadata"].(map[string]any)["labels"].(map[string]any)["hash"] = hash
+		case "Service":
+			spec["selector"].(map[string]any)["hash"] = hash
+		}
+	}
+	return http.StatusOK
 }
 
 // TestExploreFindsMutants breaks hooks on their way out, and wants the law to be

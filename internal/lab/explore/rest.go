@@ -22,6 +22,7 @@ type rest struct {
 	ready, stalled string
 	words          string                    // of Ready
 	children       map[string]map[string]any // by kind and name
+	leading        map[string]bool           // the Services among them that lead to a ready Pod
 	isBad          bool                      // it does not come to rest, or something is refused
 	taken          []string                  // children whose names others use, by kind and name
 }
@@ -34,7 +35,7 @@ func (r *rest) hasEnded() bool { return r.ready == "True" || r.stalled == "True"
 func (s *Scenario) restOf(world *player.World, parent kube.Object) *rest {
 	ready := kube.ConditionOf(parent, operator.ConditionReady)
 	r := &rest{
-		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{},
+		ready: ready.Status, words: ready.Reason + ": " + ready.Message, children: map[string]map[string]any{}, leading: map[string]bool{},
 		stalled: kube.ConditionOf(parent, operator.ConditionStalled).Status,
 	}
 	for _, child := range world.Owned(parent) {
@@ -45,6 +46,7 @@ func (s *Scenario) restOf(world *player.World, parent kube.Object) *rest {
 				unstructured.RemoveNestedField(content, "spec", "replicas") // it is the autoscaler's
 			}
 			r.children[kube.RefOf(child).String()] = content
+			r.leading[kube.RefOf(child).String()] = kube.RefOf(child).Is(metacontroller.Service) && leads(world, child)
 		}
 	}
 	return r

@@ -28,6 +28,8 @@ type Run struct {
 	refused  map[kube.Ref]player.Refusal    // of children that are still asked for
 	asked    map[kube.Ref]map[kube.Ref]bool // the children in the last answer for a custom resource
 	orphans  bool                           // children have been orphaned on purpose
+	isUpset  bool                           // Pods may have been lost for another reason than an edit
+	serving  map[kube.Ref]kube.Ref          // Services that led to a ready Pod before an edit, with their custom resources
 }
 
 // Play plays a schedule and then lets the world come to rest.
@@ -70,6 +72,7 @@ func (r *Run) do(action player.Action) bool {
 	if action.Do == "delete" && action.Detail == "orphan" {
 		r.orphans = true
 	}
+	r.noteServing(action)
 	done := r.World.Do(action)
 	r.played = append(r.played, action)
 	r.checkFailures()
@@ -129,6 +132,7 @@ func (r *Run) wasRefused(refusal player.Refusal) {
 // updated in place and wanted by the old and the new spec.
 func (r *Run) written(w player.Write) {
 	r.checkScaled(w)
+	r.checkServing(w)
 	goes := w.Before != nil && w.Before.GetDeletionTimestamp() == nil && (w.After == nil || w.After.GetDeletionTimestamp() != nil)
 	if !goes || w.By != "the hook" {
 		return
