@@ -63,7 +63,10 @@ func (k kind) casesAndSamples() []corpus.Case {
 // each tests cases, each in a subtest.
 func (k kind) each(t *testing.T, cases []corpus.Case, test func(*testing.T, corpus.Case)) {
 	for _, c := range cases {
-		t.Run(k.short(c), func(t *testing.T) { test(t, c) })
+		t.Run(k.short(c), func(t *testing.T) {
+			tellIncomplete(t, c)
+			test(t, c)
+		})
 	}
 }
 

@@ -41,8 +41,10 @@ var lawsOfAnswers = []struct {
 	{"an edit of one child costs no other", ofSync, kind.editOfOneCostsNoOther,
 		"decode of a child only what the answer needs; what is kept, keep with metacontroller.Keep"},
 	{"a lost status changes nothing that is asked for", ofSync, kind.lostStatus,
-		"rely on what the status says only once a request shows it: see docs/authors.md. If this may depend on history, name the child by what it depends on;" +
-			" one with a stable name that is made again on purpose is declared in Invariants.History with Again"},
+		"rely on what the status says only once a request shows it: see docs/authors.md"},
+	{"the status waits for no observedGeneration of its own", ofSync, kind.awaitsNoGeneration,
+		"status.observedGeneration is Metacontroller's, which writes it along with this answer and does not call again:" +
+			" judge by what the children say of theirs"},
 	{"what waits for the status is asked for", ofAnswers, kind.shownStatus,
 		"a status that is written causes no request: set Result.ResyncAfter where the hook goes on once a request shows it"},
 	{"hostile texts stay in their place", ofAnswers, kind.hostileTexts,

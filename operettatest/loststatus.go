@@ -47,7 +47,8 @@ func (k kind) lostStatus(t *testing.T, c corpus.Case, answer metacontroller.Answ
 			wanted := askedWithStatus[ref] || slices.Contains(missing, nameInStatus(child))
 			require.True(t, wanted, "%s later, %s is only asked for because the status was lost", later, ref)
 			runs := child["kind"] == "Pod" || child["kind"] == "Job" // unlike, say, a Service, which may be created again
-			require.False(t, wasThere[ref] && runs && !k.mayRunAgain(child["kind"]), "%s later, %s was let go, and is asked for again", later, ref)
+			require.False(t, wasThere[ref] && runs && !k.mayRunAgain(child["kind"]), "%s later, %s was let go, and is asked for again:"+
+				" name it by what it depends on; one with a stable name that is made again on purpose is declared in Invariants.History with Again", later, ref)
 		}
 		for ref := range there {
 			require.True(t, asked[ref] != nil || !askedWithStatus[ref], "%s later, %s is only let go because the status was lost", later, ref)
@@ -69,6 +70,32 @@ func (kind) shownStatus(t *testing.T, c corpus.Case, answer metacontroller.Answe
 	shown, err := changed(t, c, func(request object) { request["parent"].(object)["status"] = statusOf(t, answer.Body) }).Call()
 	require.NoError(t, err)
 	require.Equal(t, refsOf(childrenOf(t, answer.Body)), refsOf(childrenOf(t, shown.Body)), "the hook waits for a request that shows its status, and asks for none")
+}
+
+// awaitsNoGeneration asks as before and after Metacontroller has written which generation the status is
+// about. It does that along with the answer, which causes no other request.
+func (kind) awaitsNoGeneration(t *testing.T, c corpus.Case, _ metacontroller.Answer) {
+	ask := func(behind int64) ([]string, bool) {
+		asked, err := changed(t, c, func(request object) {
+			parent := request["parent"].(object)
+			generation, _, _ := unstructured.NestedInt64(parent, "metadata", "generation")
+			status, _ := parent["status"].(object)
+			if status == nil {
+				status = object{}
+				parent["status"] = status
+			}
+			status["observedGeneration"] = generation - behind
+		}).Call()
+		require.NoError(t, err)
+		var response struct{ ResyncAfterSeconds float64 }
+		require.NoError(t, json.Unmarshal(asked.Body, &response))
+		did := asked.Changes
+		return conditionsOf(t, asked.Body), response.ResyncAfterSeconds > 0 || did.Created+did.Updated+did.Removed > 0
+	}
+	now, isCalledAgain := ask(1)
+	if later, _ := ask(0); !isCalledAgain {
+		require.Equal(t, later, now, "it is judged differently once status.observedGeneration is the newest")
+	}
 }
 
 // mayRunAgain reports whether the operator replaces children of a kind under their names.

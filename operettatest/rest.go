@@ -36,7 +36,8 @@ func (k kind) casesComeToRest(t *testing.T) {
 			t.Run(string(apply), func(t *testing.T) {
 				t.Parallel()
 				world := k.world(apply, "v2")
-				require.NoError(t, world.Restore(wholeChildren(t, c)))
+				require.NoError(t, world.Restore(wholeChildren(t, c)), "the API server of a simulation would not have stored it: complete the case")
+				advise(t, "say in a child and in the status nothing that differs from call to call")
 				require.NoError(t, world.Play())
 			})
 		}

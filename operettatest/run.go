@@ -75,13 +75,13 @@ func (k kind) run(t *testing.T) {
 		{"laws", kind.laws, ""},
 		{"customize answers", kind.customizeAnswers, "answer from what can be read of the parent, and never with an error"},
 		{"nothing forged is passed on", kind.nothingForged, "restate an observed child with metacontroller.Keep, and copy no text from one"},
-		{"cases come to rest", kind.casesComeToRest, "say in a child and in the status nothing that differs from call to call"},
+		{"cases come to rest", kind.casesComeToRest, ""},
 		{"samples become Ready", kind.samplesBecomeReady, "operetta simulate with the sample tells the story"},
 		{"samples tell what is wrong", kind.faultsAreTold, "add what operator.Tell says of the Pods to the summary, with Telling"},
 		{"what belongs together is taken together", kind.whatBelongsTogether,
 			"compare a Service or ConfigMap along with its workload, declare it with SharedName, and select it in the customize hook"},
 		{"samples survive what is late", kind.samplesSurviveWhatIsLate,
-			"operetta explore with the sample and the seed tells it again; if this may depend on history, declare it in Invariants.History"},
+			"operetta explore with the sample and the seed tells it again"},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()

@@ -63,10 +63,8 @@ func (r *Run) checkEnd(outcome player.Outcome) {
 		}
 		if !mayDiffer {
 			states := fmt.Sprint(outcome.Parent.GetKind(), is.ready, is.stalled, fresh.ready, fresh.stalled)
-			r.violatedBy(lawSame, states, tell([]unlike{{
-				fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)", name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words),
-				simulation.History{Kind: outcome.Parent.GetKind()},
-			}}))
+			r.violatedBy(lawSame, states, fmt.Sprintf("%s is Ready=%s Stalled=%s (%s), and a new one Ready=%s Stalled=%s (%s)",
+				name, is.ready, is.stalled, is.words, fresh.ready, fresh.stalled, fresh.words))
 		}
 	}
 	if list := is.differences(fresh, history); len(list) > 0 {
