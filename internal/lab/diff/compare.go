@@ -114,7 +114,7 @@ func compare(d *dump.Dump, r *dump.Request, ignored []string) (p Parent, rewritt
 func follow(r *dump.Request, parent kube.Ref) {
 	for range mostNotes {
 		noted := r.Server.Get(parent)
-		if changed := r.Changed(); len(changed) != 1 || changed[0] != parent || len(r.Refused) > 0 {
+		if changed := r.Changed(); noted == nil || len(changed) != 1 || changed[0] != parent || len(r.Refused) > 0 {
 			return
 		}
 		if r.Again(); r.Server.Get(parent) == noted {
