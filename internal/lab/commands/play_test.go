@@ -157,6 +157,7 @@ func TestEachAction(t *testing.T) {
 		`3 edit PodSet/cache {"spec":{"size":1}}`: "      spec.size: 3 -> 1",
 		"3 delete PodSet/cache":                   "> PodSet/cache  gone",
 		"1 quota Pod":                             "! creations are refused: Pod",
+		"1 refuse Pod pod-security":               "! creations are refused: Pod pod-security",
 		`1 create {"apiVersion":"v1","kind":"Pod","metadata":{"name":"cache-0"},"spec":{"containers":[{"name":"c","image":"x"}]}}`: "+ Pod/cache-0  (applied)",
 	} {
 		at, text, _ := strings.Cut(action, " ")

@@ -120,16 +120,14 @@ func (w *World) doExternal(a Action) bool {
 		return w.takeName(a)
 	case Fail, Hold, Flap, Evict, LoseNode, Vanish:
 		return w.strike(a)
-	case "quota":
-		w.note("creations are refused: " + a.Target)
-		w.server.SetQuota(strings.TrimSuffix(a.Target, "off"))
-		w.builtin.CheckAll()
+	case "quota", refuse:
+		w.refuse(a)
 		return true
 	case "metric":
 		return w.setMetric(a.Target, a.Detail)
 	case "mend":
 		w.faults = slices.DeleteFunc(w.faults, func(t *faultState) bool { return t.left == 0 }) // the others are to come
-		w.server.SetQuota("")
+		w.server.EndRefusals(func(string, apiserver.Refusal) bool { return true })
 		w.builtin.MendNodes()
 		w.composite.Retry()
 		w.builtin.CheckAll()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 )
 
@@ -100,6 +101,11 @@ func (k *ActionKind) check(a Action) error {
 		return fmt.Errorf("%s: there is no %q: write %s", k.Name, a.Detail, strings.Join(k.Details, ", "))
 	case k.Name == "edit" && a.Detail == "":
 		return fmt.Errorf(`edit %s has no patch: write one in JSON, as in edit %s {"spec":{"replicas":3}}`, a.Target, a.Target)
+	case k.Name == refuse && a.Detail != "off":
+		kind, how := refusalOf(a)
+		if err := apiserver.CheckRefusal(kind, how); err != nil {
+			return fmt.Errorf("%s: %w", a, err)
+		}
 	case k.Name == "sync":
 		if _, err := composite.ParseFault(a.Detail); err != nil {
 			return fmt.Errorf("%s: %w", a, err)

@@ -45,9 +45,9 @@ func (w *World) InVain() []Vain {
 			list = append(list, Vain{f.Action, w.instead(f.Target)})
 		}
 	}
-	for _, a := range w.quotas {
-		if !w.server.HasRefused(a.Target) {
-			list = append(list, Vain{a, fmt.Sprintf("nobody creates a %s after that", a.Target)})
+	for _, a := range w.refusing {
+		if kind, how := refusalOf(a); !w.server.HasRefused(kind, how) {
+			list = append(list, Vain{a, inVain(kind, how)})
 		}
 	}
 	for _, a := range w.taken {
@@ -196,8 +196,8 @@ func (w *World) doFirst() bool {
 		w.vain = append(w.vain, Vain{action, w.missed})
 	case !done && len(w.events) == told:
 		w.vain = append(w.vain, Vain{action, w.instead(action.Target)})
-	case action.Do == "quota" && action.Target != "off":
-		w.quotas = append(w.quotas, action)
+	case (action.Do == "quota" || action.Do == refuse) && action.Target != "off" && action.Detail != "off":
+		w.refusing = append(w.refusing, action)
 	}
 	w.flush()
 	return true

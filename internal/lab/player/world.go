@@ -72,7 +72,7 @@ type World struct {
 	timed      []timed // in their order
 	isFollowed bool    // more is applied later, see PlayOn
 	vain       []Vain
-	quotas     []Action          // that have been set
+	refusing   []Action          // quotas and other refusals that have been set
 	taken      []Action          // names that were free
 	missed     string            // why the last action has not struck
 	played     []Action          // see Played

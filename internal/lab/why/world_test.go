@@ -149,16 +149,9 @@ func (s *scene) replace(object kube.Object, change func(fields map[string]any)) 
 	s.extra = append(s.extra, changed)
 }
 
-// dump returns all objects as kubectl prints them, with the events of Metacontroller.
+// dump returns all objects and Events as kubectl prints them.
 func (s *scene) dump() []byte {
 	s.Helper()
-	for _, step := range s.Steps {
-		for _, event := range step.Events {
-			if event.Verb == player.Failed && event.Object != nil {
-				s.warn(event.Object, "SyncError", "Sync error: "+event.Detail)
-			}
-		}
-	}
 	items := []any{}
 	for _, object := range slices.Concat(s.Objects(), s.Events(), s.extra) {
 		if !s.dropped[kube.RefOf(object).String()] {

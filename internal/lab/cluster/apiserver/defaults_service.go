@@ -35,7 +35,7 @@ func admitService(a *admission, service, old *corev1.Service) field.ErrorList {
 	if !a.isNew && old.Spec.Type != corev1.ServiceTypeExternalName && !slices.Equal(spec.ClusterIPs, old.Spec.ClusterIPs) {
 		return field.ErrorList{field.Invalid(specPath.Child("clusterIPs").Index(0), spec.ClusterIPs, "may not change once set")}
 	}
-	return a.allocateNodePorts(spec)
+	return a.allocateNodePorts(spec, portsOf(&old.Spec))
 }
 
 func defaultServiceSpec(spec *corev1.ServiceSpec) {
@@ -163,7 +163,7 @@ func (a *admission) allocateAddress(spec *corev1.ServiceSpec) {
 
 // allocateNodePorts refuses ports of other Services, and allocates the lowest
 // free ones. A real server takes random ones.
-func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList {
+func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec, had []int32) field.ErrorList {
 	if !hasNodePorts(spec) {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (a *admission) allocateNodePorts(spec *corev1.ServiceSpec) field.ErrorList 
 			continue
 		}
 		path := specPath.Child("ports").Index(i).Child("nodePort")
-		if held[number] {
+		if held[number] || !slices.Contains(had, number) && a.server.isTaken() {
 			return field.ErrorList{field.Invalid(path, number, "provided port is already allocated")}
 		}
 		if number < leastNodePort || number > lastNodePort {

@@ -19,5 +19,5 @@
 //
 // There are no namespaces to delete, permissions, admission webhooks or priorities,
 // no protection of claims that are in use, and most of the validation of built-in
-// kinds is left out. The only quota is [Server.SetQuota].
+// kinds is left out. Its refusals are those of [Server.SetRefusal].
 package apiserver

@@ -41,9 +41,9 @@ type Server struct {
 	*Catalogue
 
 	now       func() time.Time
-	lenient   bool            // custom resources are not validated
-	quota     string          // the kind that only people may create, or ""
-	overQuota map[string]bool // kinds of which some have been refused for that
+	lenient   bool // custom resources are not validated
+	refusing  []refusal
+	refused   map[refusal]bool // that have refused something
 	addresses int
 	version   int64 // the newest resource version
 	uids      int
@@ -66,7 +66,7 @@ type Options struct {
 func New(options Options) *Server {
 	return &Server{
 		Cache: NewCache(""), now: options.Now, lenient: options.SkipValidation,
-		Catalogue: options.Kinds, warnings: map[warned]*warning{},
+		Catalogue: options.Kinds, warnings: map[warned]*warning{}, refused: map[refusal]bool{},
 	}
 }
 
@@ -92,13 +92,6 @@ func (s *Server) Watch(tell func(Write)) { s.watchers = append(s.watchers, tell)
 func (s *Server) Latest(ref kube.Ref) Write {
 	return Write{Ref: ref, After: s.Get(ref), stored: s.objects[ref]}
 }
-
-// SetQuota makes the server refuse objects of a kind, unless a person creates
-// them. An empty kind ends it.
-func (s *Server) SetQuota(kind string) { s.quota = kind }
-
-// HasRefused reports whether an object of a kind has ever been over the quota.
-func (s *Server) HasRefused(kind string) bool { return s.overQuota[kind] }
 
 // maxObjects is how many objects there may be at once: a few bytes can ask for any number.
 const maxObjects = 10_000

@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -27,12 +26,10 @@ func (s *Server) Create(by Actor, object kube.Object) (kube.Object, error) {
 	if s.objects[ref] != nil {
 		return nil, apierrors.NewAlreadyExists(kind.GroupResource(), ref.Name)
 	}
-	if ref.Kind == s.quota && by != ByUser {
-		if s.overQuota == nil {
-			s.overQuota = map[string]bool{}
+	if by != ByUser {
+		if err := s.refuses(kind, object); err != nil {
+			return nil, err
 		}
-		s.overQuota[ref.Kind] = true
-		return nil, apierrors.NewForbidden(kind.GroupResource(), ref.Name, errors.New("exceeded quota"))
 	}
 	if len(s.objects) >= maxObjects {
 		return nil, s.overflow("%s is one more than %d objects", ref, maxObjects)

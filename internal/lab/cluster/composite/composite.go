@@ -232,6 +232,7 @@ func (m *Metacontroller) sync(p *Parent) {
 			m.options.Failed(p.Ref, err.Error())
 		}
 		p.Failure = err.Error()
+		m.server.Warn("metacontroller", object, "SyncError", "Sync error: "+p.Failure)
 		p.after(now, time.Second<<min(p.failures, 10))
 		p.failures++
 	} else {

@@ -1,9 +1,9 @@
 package controllers
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
@@ -20,8 +20,8 @@ type rollout struct {
 	*appsv1.Deployment
 
 	ref         kube.Ref
-	newest      kube.Object // the ReplicaSet of the current template
-	made        bool        // in this step
+	newest      kube.Object   // the ReplicaSet of the current template
+	sets        []kube.Object // all
 	updated     []replica
 	old         []replica
 	terminating int32 // Pods that are being deleted
@@ -33,13 +33,18 @@ func (b *Builtin) deployment(ref kube.Ref) {
 		return
 	}
 	r := &rollout{Deployment: d, ref: ref}
-	b.findReplicaSets(r)
+	b.notePause(r)
+	if !b.findReplicaSets(r) {
+		return
+	}
 	b.reportDeployment(r)
 	b.scale(r)
 	b.awaitAvailable(ref, r.updated)
 }
 
-func (b *Builtin) findReplicaSets(r *rollout) {
+// findReplicaSets reads the ReplicaSets, and makes that of a new template. It reports whether the
+// API server lets it.
+func (b *Builtin) findReplicaSets(r *rollout) bool {
 	hash := templateHash(&r.Spec.Template)
 	newest := 0
 	for _, object := range b.server.OwnedBy(r.UID) {
@@ -48,6 +53,7 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 		}
 		revision, _ := strconv.Atoi(kube.Annotation(object, revisionAnnotation))
 		newest = max(newest, revision)
+		r.sets = append(r.sets, object)
 		pods := b.replicas(object.GetUID(), r.Spec.MinReadySeconds)
 		r.terminating += count(pods, func(p replica) bool { return p.terminating })
 		if kube.Label(object, appsv1.DefaultDeploymentUniqueLabelKey) == hash {
@@ -56,19 +62,19 @@ func (b *Builtin) findReplicaSets(r *rollout) {
 			r.old = append(r.old, live(pods)...)
 		}
 	}
-	if r.newest != nil || r.Spec.Paused {
-		return
-	}
-	b.makeReplicaSet(r, hash, newest+1)
+	return r.newest != nil || r.Spec.Paused || b.makeReplicaSet(r, hash, newest+1)
 }
 
-func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
+// makeReplicaSet does what getNewReplicaSet in pkg/controller/deployment/sync.go of k8s.io/kubernetes
+// does: a refusal is all that the status says of the new generation.
+func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) bool {
 	template := r.template(hash)
 	selector := metav1.CloneSelectorAndAddLabel(r.Spec.Selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
-	_ = b.create(&appsv1.ReplicaSet{
+	name := r.Name + "-" + hash
+	err := b.create(&appsv1.ReplicaSet{
 		TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "ReplicaSet"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: r.Name + "-" + hash, Namespace: r.Namespace, Labels: template.Labels,
+			Name: name, Namespace: r.Namespace, Labels: template.Labels,
 			Annotations:     map[string]string{revisionAnnotation: strconv.Itoa(revision)},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(r, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
@@ -76,11 +82,20 @@ func (b *Builtin) makeReplicaSet(r *rollout, hash string, revision int) {
 			Replicas: new(int32), MinReadySeconds: r.Spec.MinReadySeconds, Selector: selector, Template: *template,
 		},
 	})
-	r.newest = b.server.Get(kube.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: r.Name + "-" + hash})
-	r.made = true
+	if err != nil {
+		message := fmt.Sprintf("Failed to create new replica set %q: %v", name, err)
+		b.setProgress(&r.Status, corev1.ConditionFalse, "ReplicaSetCreateError", message)
+		b.event(b.server.Get(r.ref), "ReplicaSetCreateError", message)
+		b.report(r.ref, &r.Status)
+		return false
+	}
+	r.newest = b.server.Get(kube.Ref{APIVersion: "apps/v1", Kind: "ReplicaSet", Namespace: r.Namespace, Name: name})
+	r.sets = append(r.sets, r.newest)
+	b.setProgress(&r.Status, corev1.ConditionTrue, "NewReplicaSetCreated", fmt.Sprintf("Created new replica set %q", name))
 	annotated := kube.WithMetadata(b.server.Get(r.ref))
 	kube.SetAnnotation(annotated, revisionAnnotation, strconv.Itoa(revision))
 	_, _ = b.server.Update(apiserver.ByKubernetes, annotated) // a change of annotations is never refused
+	return true
 }
 
 func (b *Builtin) scale(r *rollout) {
@@ -99,9 +114,16 @@ func (b *Builtin) scale(r *rollout) {
 		want = 0
 	}
 	template := r.template(kube.Label(r.newest, appsv1.DefaultDeploymentUniqueLabelKey))
-	_ = b.createPods(r.newest, min(want-have, want+surge-all), func() *corev1.Pod {
+	refusal := b.createPods(r.newest, min(want-have, want+surge-all), func() *corev1.Pod {
 		return newPod(template, b.generated(r.newest.GetName()), r.newest)
 	})
+	for _, set := range r.sets {
+		if set == r.newest {
+			b.setReplicaFailure(set, refusal)
+		} else {
+			b.setReplicaFailure(set, nil) // it wants no more Pods
+		}
+	}
 	b.deletePods(byDeletionOrder(r.updated)[:max(0, min(have-want, have))])
 	spare := count(r.updated, isAvailable) + count(r.old, isAvailable) - (*r.Spec.Replicas - unavailable)
 	for _, p := range byDeletionOrder(r.old) {
@@ -130,7 +152,7 @@ func (b *Builtin) reportDeployment(r *rollout) {
 		ReadyReplicas:       count(pods, isReady),
 		AvailableReplicas:   count(pods, isAvailable),
 		TerminatingReplicas: &r.terminating,
-		Conditions:          append([]appsv1.DeploymentCondition{}, r.Status.Conditions...),
+		Conditions:          slices.Clone(r.Status.Conditions),
 	}
 	status.UnavailableReplicas = max(0, max(status.Replicas, *r.Spec.Replicas)-status.AvailableReplicas)
 
@@ -141,77 +163,17 @@ func (b *Builtin) reportDeployment(r *rollout) {
 	available := appsv1.DeploymentCondition{
 		Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse,
 		Reason: "MinimumReplicasUnavailable", Message: "Deployment does not have minimum availability.",
+		LastUpdateTime: b.now(), LastTransitionTime: b.now(),
 	}
 	if status.AvailableReplicas >= needed {
 		available.Status = corev1.ConditionTrue
 		available.Reason, available.Message = "MinimumReplicasAvailable", "Deployment has minimum availability."
 	}
-	b.setDeploymentCondition(&status, available, false)
-	b.setProgressing(r, &status)
+	setDeploymentCondition(&status, available)
+	if !r.Spec.Paused {
+		b.setProgressing(r, &status)
+		b.copyReplicaFailure(r, &status)
+	}
 	r.Status = status
 	b.report(r.ref, &r.Status)
-}
-
-// setProgressing sets Progressing: a rollout past its progress deadline has
-// failed, and a complete one stays complete.
-func (b *Builtin) setProgressing(r *rollout, status *appsv1.DeploymentStatus) {
-	old, want := &r.Status, *r.Spec.Replicas
-	name := strconv.Quote(r.Name)
-	if r.newest != nil {
-		name = strconv.Quote(r.newest.GetName())
-	}
-	current := findCondition(old.Conditions, appsv1.DeploymentProgressing)
-	wasComplete := current.Reason == "NewReplicaSetAvailable" && status.Replicas == status.UpdatedReplicas && !r.made
-	complete := status.UpdatedReplicas == want && status.Replicas == want && status.AvailableReplicas == want
-	moved := status.UpdatedReplicas > old.UpdatedReplicas || status.ReadyReplicas > old.ReadyReplicas ||
-		status.AvailableReplicas > old.AvailableReplicas || status.Replicas-status.UpdatedReplicas < old.Replicas-old.UpdatedReplicas
-	deadline := current.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds) * time.Second)
-	set := func(value corev1.ConditionStatus, reason, message string, touch bool) {
-		b.setDeploymentCondition(status, appsv1.DeploymentCondition{
-			Type: appsv1.DeploymentProgressing, Status: value, Reason: reason, Message: message,
-		}, touch)
-	}
-	switch {
-	case r.Spec.Paused:
-		set(corev1.ConditionUnknown, "DeploymentPaused", "Deployment is paused", false)
-		return
-	case r.made:
-		set(corev1.ConditionTrue, "NewReplicaSetCreated", "Created new replica set "+name, true)
-	case wasComplete:
-	case complete:
-		set(corev1.ConditionTrue, "NewReplicaSetAvailable", "ReplicaSet "+name+" has successfully progressed.", false)
-	case moved:
-		set(corev1.ConditionTrue, "ReplicaSetUpdated", "ReplicaSet "+name+" is progressing.", true)
-	case current.Reason == "ProgressDeadlineExceeded":
-	case b.server.Now().After(deadline):
-		set(corev1.ConditionFalse, "ProgressDeadlineExceeded", "ReplicaSet "+name+" has timed out progressing.", false)
-	}
-	now := findCondition(status.Conditions, appsv1.DeploymentProgressing)
-	if !wasComplete && !complete && now.Reason != "ProgressDeadlineExceeded" {
-		b.at(r.ref, now.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds+1)*time.Second))
-	}
-}
-
-func findCondition(list []appsv1.DeploymentCondition, kind appsv1.DeploymentConditionType) (found appsv1.DeploymentCondition) {
-	if i := slices.IndexFunc(list, func(c appsv1.DeploymentCondition) bool { return c.Type == kind }); i >= 0 {
-		found = list[i]
-	}
-	return found
-}
-
-// setDeploymentCondition sets a condition. An unchanged one keeps its times, unless it is touched.
-func (b *Builtin) setDeploymentCondition(status *appsv1.DeploymentStatus, condition appsv1.DeploymentCondition, touch bool) {
-	condition.LastUpdateTime, condition.LastTransitionTime = b.now(), b.now()
-	i := slices.IndexFunc(status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == condition.Type })
-	if i < 0 {
-		status.Conditions = append(status.Conditions, condition)
-		return
-	}
-	old := status.Conditions[i]
-	if old.Status == condition.Status {
-		condition.LastTransitionTime = old.LastTransitionTime
-	}
-	if old.Status != condition.Status || old.Reason != condition.Reason || touch {
-		status.Conditions[i] = condition
-	}
 }

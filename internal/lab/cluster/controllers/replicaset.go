@@ -23,14 +23,15 @@ func (b *Builtin) replicaSet(ref kube.Ref) {
 	}
 	all := b.replicas(s.UID, s.Spec.MinReadySeconds)
 	pods, terminating := live(all), count(all, func(r replica) bool { return r.terminating })
+	surplus := int32(len(pods)) - *s.Spec.Replicas
+	owner := b.server.Get(ref)
+	refusal := b.createPods(owner, -surplus, func() *corev1.Pod { return newPod(&s.Spec.Template, b.generated(s.Name), owner) })
+	b.noteReplicaFailure(&s.Status, refusal)
 	b.report(ref, &appsv1.ReplicaSetStatus{
 		ObservedGeneration: s.Generation, Replicas: int32(len(pods)), FullyLabeledReplicas: int32(len(pods)),
 		ReadyReplicas: count(pods, isReady), AvailableReplicas: count(pods, isAvailable),
 		TerminatingReplicas: &terminating, Conditions: s.Status.Conditions,
 	})
-	surplus := int32(len(pods)) - *s.Spec.Replicas
-	owner := b.server.Get(ref)
-	_ = b.createPods(owner, -surplus, func() *corev1.Pod { return newPod(&s.Spec.Template, b.generated(s.Name), owner) })
 	b.deletePods(byDeletionOrder(pods)[:max(0, surplus)])
 	b.awaitAvailable(ref, pods)
 }
