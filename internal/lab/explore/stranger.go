@@ -5,8 +5,6 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
@@ -28,8 +26,7 @@ func (c *chance) takeName() bool {
 func (c *chance) releaseName() bool {
 	object := c.pick(func(object kube.Object) bool {
 		_, isRefused := c.run.refused[kube.RefOf(object)]
-		owner := metav1.GetControllerOfNoCopy(object)
-		return (isRefused || owner != nil && owner.UID == player.StrangerUID) && c.run.World.IsForeign(object)
+		return (isRefused || player.IsStrangers(object)) && c.run.World.IsForeign(object)
 	})
 	return c.doTo(object, "delete", "")
 }

@@ -195,3 +195,21 @@ func TestAnImageInASchedule(t *testing.T) {
 	w.Do(Action{Do: "calm", Target: "9"})
 	require.Contains(t, kube.Progress(w.Get(ref("apps/v1", "Deployment", "web"))), "0/1 ready")
 }
+
+// TestATakenNameStaysTaken: whoever controls the object exists.
+func TestATakenNameStaysTaken(t *testing.T) {
+	for _, apply := range []Strategy{DynamicApply, ServerSideApply} {
+		y := newToy(configMaps)
+		y.sync = func(request) any { return answer(true, configMap("c", "1")) }
+		w := y.world(t, func(o *Options) { o.Apply, o.Actions = apply, at(t, 1, "take-name ConfigMap/c") })
+		require.NoError(t, w.Play())
+		taken := w.Get(ref("v1", "ConfigMap", "c"))
+		require.NotNil(t, taken)
+		require.True(t, IsStrangers(taken))
+		require.False(t, kube.IsOwnedBy(taken, w.Parents()[0]))
+		require.NoError(t, w.Delete(kube.RefOf(taken)))
+		do(t, w, `edit Toy/t {"spec":{"again":true}}`)
+		require.NotNil(t, w.Get(ref("v1", "ConfigMap", "c")))
+		require.False(t, IsStrangers(w.Get(ref("v1", "ConfigMap", "c"))))
+	}
+}

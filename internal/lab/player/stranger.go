@@ -5,7 +5,12 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // strangers are objects of somebody else, by kind, without their names.
@@ -24,8 +29,12 @@ var strangers = map[string]string{
 
 const otherTemplate = `{"metadata":{"labels":{"app":"other"}},"spec":{"containers":[{"name":"other","image":"nginx:1.28"}]}}`
 
-// StrangerUID is the UID of the controller of somebody else's objects.
-const StrangerUID = "other"
+// IsStrangers reports whether an object is of somebody else, who controls it: of the namespace, which
+// exists, so that the garbage collector leaves it.
+func IsStrangers(object kube.Object) bool {
+	owner, found := kube.ControllerOf(object)
+	return found && owner.Kind == metacontroller.Namespace.Kind
+}
 
 // Ownerless is the detail of a take-name whose object has no controller. Server-side apply adopts it.
 const Ownerless = "ownerless"
@@ -37,12 +46,12 @@ func (w *World) takeName(a Action) bool {
 	if json.Unmarshal([]byte(strangers[kind]), &content) != nil {
 		return false
 	}
-	metadata := map[string]any{"name": name}
+	namespace := metav1.NamespaceDefault
 	if parents := w.Parents(); len(parents) > 0 {
-		metadata["namespace"] = parents[0].GetNamespace()
+		namespace = cmp.Or(parents[0].GetNamespace(), namespace)
 	}
 	if ref, found := w.server.Named(kind, name); found {
-		metadata["namespace"] = ref.Namespace
+		namespace = ref.Namespace
 		if !w.noteRefusal(w.server.Delete(apiserver.ByHand, ref, "")) {
 			return false
 		}
@@ -52,10 +61,13 @@ func (w *World) takeName(a Action) bool {
 	} else {
 		w.taken = append(w.taken, a)
 	}
+	metadata := map[string]any{"name": name, "namespace": namespace}
 	if a.Detail != Ownerless {
-		metadata["ownerReferences"] = []any{map[string]any{
-			"apiVersion": "v1", "kind": "Namespace", "name": "default", "uid": StrangerUID, "controller": true,
-		}}
+		if err := w.addNamespace(namespace); err != nil {
+			return w.noteRefusal(err)
+		}
+		owner := w.server.Get(kube.Ref{APIVersion: "v1", Kind: "Namespace", Name: namespace})
+		metadata["ownerReferences"] = []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())}
 	}
 	content["kind"], content["metadata"] = kind, metadata
 	text, err := json.Marshal(content)

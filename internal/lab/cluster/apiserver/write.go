@@ -2,10 +2,12 @@ package apiserver
 
 import (
 	"fmt"
+	"hash/fnv"
 	"strconv"
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
+	"github.com/operetta-dev/operetta/metacontroller"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +36,7 @@ func (s *Server) Create(by Actor, object kube.Object) (kube.Object, error) {
 	if len(s.objects) >= maxObjects {
 		return nil, s.overflow("%s is one more than %d objects", ref, maxObjects)
 	}
-	object.SetUID(s.nextUID())
+	object.SetUID(s.uidOf(ref))
 	object.SetCreationTimestamp(metav1.NewTime(s.Now()))
 	for _, field := range []string{"resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"} {
 		delete(object.Object["metadata"].(map[string]any), field)
@@ -218,6 +220,18 @@ func (s *Server) notify(w Write) {
 	for _, tell := range s.watchers {
 		tell(w)
 	}
+}
+
+// uidOf returns the UID of a new object. That of a namespace follows from its name, so that what it
+// owns can be written down and applied to another cluster.
+func (s *Server) uidOf(ref kube.Ref) types.UID {
+	next := s.nextUID()
+	if ref.Is(metacontroller.Namespace) {
+		hash := fnv.New32a()
+		_, _ = hash.Write([]byte(ref.Name))
+		return types.UID(fmt.Sprintf("00000000-0000-4000-9000-%012x", hash.Sum32()))
+	}
+	return next
 }
 
 // nextUID returns a UID that is the same in every run.
