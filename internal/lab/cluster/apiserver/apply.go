@@ -39,14 +39,18 @@ func (s *Server) Apply(desired *Configuration) (kube.Object, error) {
 		return old.object, nil // nobody has changed what it asks for
 	}
 	if old == nil {
-		object, err = s.Create(ByHook, desired.Object)
+		object = kube.WithMetadata(desired.Object)
+		object.Object["metadata"].(map[string]any)["managedFields"] = desired.noted
+		object, err = s.Create(ByHook, object)
 	} else if object, err = old.merge(desired.value); err == nil {
-		object, err = s.Update(ByHook, object)
+		object, err = s.update(ByHook, object, slices.Concat(desired.noted, s.scalers(old.object, desired)))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.noteApplied(object, desired), nil
+	written := s.objects[kube.RefOf(object)]
+	written.applied, written.config = desired.fields, desired
+	return object, nil
 }
 
 // Configuration is the body of a server-side apply, and what is read from it when it is applied
@@ -117,20 +121,6 @@ func (s *stored) merge(config *typed.TypedValue) (kube.Object, error) {
 	}
 	content := cmp.Or(merged, live).AsValue().Unstructured().(map[string]any) // it is nil where nothing changes
 	return &unstructured.Unstructured{Object: content}, nil
-}
-
-func (s *Server) noteApplied(object kube.Object, desired *Configuration) kube.Object {
-	ref := kube.RefOf(object)
-	s.objects[ref].applied, s.objects[ref].config = desired.fields, desired
-	noted := slices.Concat(desired.noted, s.scalers(object, desired))
-	if old, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "managedFields"); kube.Equal(old, noted) {
-		return object
-	}
-	successor := kube.WithMetadata(object)
-	successor.Object["metadata"].(map[string]any)["managedFields"] = noted
-	s.put(ByHook, ref, successor, object)
-	s.objects[ref].config = desired
-	return s.Get(ref)
 }
 
 func (s *stored) value() (*typed.TypedValue, error) {

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
@@ -81,6 +82,22 @@ func TestManagedFieldsOfAnApply(t *testing.T) {
 		"f:spec": {"f:replicas": {}, "f:selector": {}, "f:template": {"f:metadata": {"f:labels": {"f:a": {}}}, "f:spec": {
 			"f:containers": {'k:{"name":"c"}': {".": {}, "f:image": {}, "f:name": {}}}}}}}}`)
 	require.Equal(t, []any{want}, stored.Object["metadata"].(map[string]any)["managedFields"])
+}
+
+// TestAnApplyIsOneWrite: nobody sees an object without the managedFields of its version.
+func TestAnApplyIsOneWrite(t *testing.T) {
+	s := emptyServer()
+	var seen []string
+	s.Watch(func(w Write) { seen = append(seen, text(t, w.After, "metadata", "managedFields")) })
+	for i, image := range []string{"nginx:1", "nginx:2"} {
+		config := &unstructured.Unstructured{Object: deployment(image, []any{int64(4), nil}[i])}
+		config.SetNamespace("default")
+		stored, err := s.Apply(&Configuration{Object: config})
+		require.NoError(t, err)
+		require.Len(t, seen, i+1)
+		require.Equal(t, text(t, stored, "metadata", "managedFields"), seen[i])
+		require.Equal(t, i == 0, strings.Contains(seen[i], "f:replicas"))
+	}
 }
 
 // TestDuplicatesAreNotApplied: a create stores them, and a server-side apply is refused.

@@ -73,6 +73,11 @@ func (s *Server) Live(ref kube.Ref) (kube.Object, error) {
 // Update replaces an object except for its status and the metadata that the
 // server sets. An old resource version is a conflict.
 func (s *Server) Update(by Actor, object kube.Object) (kube.Object, error) {
+	return s.update(by, object, nil)
+}
+
+// update is Update, which sets managedFields, unless they are nil.
+func (s *Server) update(by Actor, object kube.Object, managedFields []any) (kube.Object, error) {
 	ref := kube.RefOf(object)
 	kind := s.Kind(ref.APIVersion, ref.Kind)
 	old, err := s.Live(ref)
@@ -85,6 +90,9 @@ func (s *Server) Update(by Actor, object kube.Object) (kube.Object, error) {
 	}
 	object = own(kind, object)
 	KeepServerSet(object, old)
+	if managedFields != nil {
+		object.Object["metadata"].(map[string]any)["managedFields"] = managedFields
+	}
 	object, err = s.admit(kind, object, old)
 	if err != nil {
 		return nil, err
