@@ -16,23 +16,22 @@ import (
 // one, and applies a third.
 func TestApply(t *testing.T) {
 	const (
-		service    = `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: default}, spec: {clusterIP: 10.96.1.1, %s}}`
-		replicaSet = `{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: a, namespace: default}, spec: {%s}}`
-		custom     = `{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: default}, spec: {%s}}`
+		service = `{apiVersion: v1, kind: Service, metadata: {name: a, namespace: default}, spec: {clusterIP: 10.96.1.1, %s}}`
+		custom  = `{apiVersion: example.com/v1, kind: Thing, metadata: {name: a, namespace: default}, spec: {%s}}`
 	)
 	for _, c := range []struct{ name, object, field, first, theirs, then, want string }{
 		{
-			"a field that is not applied any more goes with all that is in it", replicaSet,
-			"selector", `selector: {matchLabels: {a: b}}`, ``, `replicas: 1`, `null`,
+			"a field that is not applied any more goes with all that is in it", service,
+			"selector", `ports: [{port: 1}], selector: {a: b}`, ``, `ports: [{port: 1}]`, `null`,
 		},
 		{
 			"members of others stay, and those that are not applied any more go", custom,
 			"map", `map: {mine: a, more: b}`, `map: {theirs: b}`, `map: {mine: c}`, `{mine: c, theirs: b}`,
 		},
 		{
-			"a selector is one field", replicaSet,
-			"selector", `selector: {matchLabels: {mine: a}}`, `selector: {matchLabels: {theirs: b}}`, `selector: {matchLabels: {mine: c}}`,
-			`{matchLabels: {mine: c}}`,
+			"a selector is one field", service,
+			"selector", `ports: [{port: 1}], selector: {mine: a}`, `selector: {theirs: b}`, `ports: [{port: 1}], selector: {mine: c}`,
+			`{mine: c}`,
 		},
 		{
 			"an item that is not applied any more goes, also one of two with another protocol", service,

@@ -10,11 +10,9 @@ import (
 )
 
 func admitConfigMap(_ *admission, config, old *corev1.ConfigMap) field.ErrorList {
-	if old.Immutable == nil || !*old.Immutable {
-		return nil
-	}
-	return append(apivalidation.ValidateImmutableField(config.Data, old.Data, field.NewPath("data")),
-		apivalidation.ValidateImmutableField(config.BinaryData, old.BinaryData, field.NewPath("binaryData"))...)
+	return checkImmutable(config.Immutable, old.Immutable, map[string][2]any{
+		"data": {config.Data, old.Data}, "binaryData": {config.BinaryData, old.BinaryData},
+	})
 }
 
 func admitSecret(a *admission, secret, old *corev1.Secret) field.ErrorList {
@@ -29,11 +27,8 @@ func admitSecret(a *admission, secret, old *corev1.Secret) field.ErrorList {
 	if a.isNew {
 		return nil
 	}
-	problems := apivalidation.ValidateImmutableField(secret.Type, old.Type, field.NewPath("type"))
-	if old.Immutable != nil && *old.Immutable {
-		problems = append(problems, apivalidation.ValidateImmutableField(secret.Data, old.Data, field.NewPath("data"))...)
-	}
-	return problems
+	return append(apivalidation.ValidateImmutableField(secret.Type, old.Type, field.NewPath("type")),
+		checkImmutable(secret.Immutable, old.Immutable, map[string][2]any{"data": {secret.Data, old.Data}})...)
 }
 
 func admitNamespace(a *admission, namespace, _ *corev1.Namespace) field.ErrorList {
@@ -45,9 +40,13 @@ func admitNamespace(a *admission, namespace, _ *corev1.Namespace) field.ErrorLis
 	return nil
 }
 
-func admitClaim(_ *admission, claim, _ *corev1.PersistentVolumeClaim) field.ErrorList {
+func admitClaim(a *admission, claim, old *corev1.PersistentVolumeClaim) field.ErrorList {
 	defaultClaim(claim)
-	return nil
+	problems := checkClaim(&claim.Spec)
+	if a.isNew {
+		return problems
+	}
+	return append(problems, checkClaimUpdate(claim, old)...)
 }
 
 func defaultClaim(claim *corev1.PersistentVolumeClaim) {

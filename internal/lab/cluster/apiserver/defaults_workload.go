@@ -3,14 +3,12 @@ package apiserver
 import (
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -45,10 +43,9 @@ func admitDeployment(_ *admission, d, old *appsv1.Deployment) field.ErrorList {
 	return problems
 }
 
-func admitReplicaSet(_ *admission, rs, _ *appsv1.ReplicaSet) field.ErrorList {
+func admitReplicaSet(_ *admission, rs, old *appsv1.ReplicaSet) field.ErrorList {
 	point(&rs.Spec.Replicas, 1)
-	defaultPodSpec(&rs.Spec.Template.Spec)
-	return nil
+	return admitTemplate(&rs.Spec.Template, rs.Spec.Selector, old.Spec.Selector, corev1.RestartPolicyAlways)
 }
 
 func admitStatefulSet(a *admission, stateful, old *appsv1.StatefulSet) field.ErrorList {
@@ -150,7 +147,7 @@ func admitJob(a *admission, job, old *batchv1.Job) field.ErrorList {
 	}
 	problems := admitTemplate(&spec.Template, spec.Selector, nil, corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever)
 	if !a.isNew {
-		return append(problems, checkJobUpdate(spec, &old.Spec)...)
+		return append(problems, checkJobUpdate(job, old)...)
 	}
 	if len(job.Labels) == 0 {
 		job.Labels = maps.Clone(spec.Template.Labels)
@@ -174,27 +171,4 @@ func withDefaults(written, missing map[string]string) map[string]string {
 	all := labels.Merge(missing, written)
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	return labels.Merge(missing, all)
-}
-
-func checkJobUpdate(spec, old *batchv1.JobSpec) field.ErrorList {
-	type values struct{ now, old any }
-	immutable := map[string]values{
-		"selector":             {spec.Selector, old.Selector},
-		"completionMode":       {spec.CompletionMode, old.CompletionMode},
-		"podFailurePolicy":     {spec.PodFailurePolicy, old.PodFailurePolicy},
-		"backoffLimitPerIndex": {spec.BackoffLimitPerIndex, old.BackoffLimitPerIndex},
-		"managedBy":            {spec.ManagedBy, old.ManagedBy},
-	}
-	if *spec.CompletionMode != batchv1.IndexedCompletion {
-		immutable["completions"] = values{spec.Completions, old.Completions}
-	}
-	if !*old.Suspend {
-		immutable["template"] = values{spec.Template, old.Template}
-	}
-	var problems field.ErrorList
-	for _, name := range slices.Sorted(maps.Keys(immutable)) {
-		value := immutable[name]
-		problems = append(problems, apivalidation.ValidateImmutableField(value.now, value.old, specPath.Child(name))...)
-	}
-	return problems
 }
