@@ -184,6 +184,9 @@ func (w *World) Objects() []kube.Object { return w.server.Objects() }
 // Events returns the Events of the last hour, the oldest first: warnings of what comes with Kubernetes.
 func (w *World) Events() []kube.Object { return w.server.Events() }
 
+// Endpoints returns where a Service leads to, as in "80 -> Pod/web-0:8080".
+func (w *World) Endpoints(service kube.Ref) []string { return w.builtin.Endpoints(service) }
+
 // IsOfParent reports whether an object is a custom resource that is played.
 func (w *World) IsOfParent(object kube.Object) bool { return w.isParentKind(kube.RefOf(object)) }
 

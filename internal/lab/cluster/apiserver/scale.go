@@ -61,11 +61,8 @@ func (s *Server) SetReplicas(ref kube.Ref, replicas int32) error {
 	if err := unstructured.SetNestedField(scaled.Object, int64(replicas), path...); err != nil {
 		return err
 	}
-	if _, err := s.Update(ByKubernetes, scaled); err != nil {
-		return err
-	}
 	var noted []any
-	if applied := s.objects[ref].applied; applied != nil {
+	if applied := s.objects[ref].stillApplied(ByKubernetes, scaled); applied != nil {
 		entry, err := appliedEntry(ref.APIVersion, applied)
 		if err != nil {
 			return err
@@ -76,12 +73,10 @@ func (s *Server) SetReplicas(ref kube.Ref, replicas int32) error {
 	for i := len(path) - 1; i >= 0; i-- {
 		fields = map[string]any{"f:" + path[i]: fields}
 	}
-	object := kube.WithMetadata(s.Get(ref))
-	object.Object["metadata"].(map[string]any)["managedFields"] = append(noted, map[string]any{
+	_, err := s.update(ByKubernetes, scaled, append(noted, map[string]any{
 		"manager": scaler, "operation": "Update", "subresource": "scale", "apiVersion": ref.APIVersion, "fieldsType": "FieldsV1", "fieldsV1": fields,
-	})
-	s.replace(ByKubernetes, ref, object, s.Get(ref))
-	return nil
+	}))
+	return err
 }
 
 // scalers returns the entries in an object's managedFields of those who have scaled it, unless a

@@ -12,5 +12,6 @@
 // Images, commands and schedules have no effect, and of probes only a port that the container
 // does not have: [Options.Struck] decides what fails, and a [Program] what a Pod does to the
 // cluster when it runs to its end. What an autoscaler measures, and when a CronJob is due, is
-// said with [Builtin.SetMetric] and [Builtin.SetDue]. There are no EndpointSlices of Services.
+// said with [Builtin.SetMetric] and [Builtin.SetDue]. There are no EndpointSlices of Services,
+// but [Builtin.Endpoints].
 package controllers
