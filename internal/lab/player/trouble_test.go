@@ -1,159 +1,119 @@
 package player
 
 import (
+	"encoding/json"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
-	"github.com/operetta-dev/operetta/internal/lab/cluster/controllers"
-	"github.com/operetta-dev/operetta/internal/lab/kube"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// everything is a Pod to which each trouble can happen.
-const everything = `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {restartPolicy: POLICY,
-  initContainers: [{name: setup, image: i}, {name: proxy, image: s, restartPolicy: Always}],
-  containers: [{name: web, image: "x:1", command: [serve], startupProbe: PROBE, livenessProbe: PROBE, readinessProbe: PROBE}, {name: other, image: "other:1"}]}}`
+// trouble is what a control plane does, recorded from one.
+type trouble struct {
+	Name    string         `json:"name"`
+	Happens string         `json:"happens"`
+	Object  map[string]any `json:"object"`
+	// First are its conditions, Late those beyond the progress deadline, Mended those after it.
+	First  []string `json:"first"`
+	Late   []string `json:"late"`
+	Mended []string `json:"mended"`
+	// Message is that of ReplicaFailure.
+	Message       string   `json:"message"`
+	Warnings      []string `json:"warnings"`
+	Refused       string   `json:"refused"`
+	ManagedFields any      `json:"managedFields"`
+}
 
-const toTry = `{failureThreshold: 2, periodSeconds: 5, exec: {command: [check]}}`
-
-// TestEachTrouble wants each to show in the Pod, or in an Event, in the words for it, to stay until it is mended,
-// and to be over then.
-func TestEachTrouble(t *testing.T) {
-	for _, trouble := range controllers.Troubles() {
-		for _, policy := range []string{"Always", "OnFailure", "Never"} {
-			if trouble.Name == "completes" && policy != "Always" {
-				continue
-			}
-			t.Run(trouble.Name+policy, func(t *testing.T) {
-				w := New(Options{Actions: []Action{{Do: Fail, Target: "Pod/p", Detail: trouble.Name}}})
-				apply(t, w, strings.NewReplacer("POLICY", policy, "PROBE", toTry).Replace(everything))
-				restarts, waits := map[int32]bool{}, map[string]bool{}
-				w.Watch(func(c Write) {
-					if pod := apiserver.Typed[corev1.Pod](w.server, c.Ref); pod != nil {
-						requireWhole(t, pod, restarts, waits)
-					}
-				}, nil, nil)
-				require.NoError(t, w.Play())
-				require.Empty(t, w.InVain())
-				pod := w.Get(ref("v1", "Pod", "p"))
-				said := mustJSON(t, pod.Object["status"])
-				for _, event := range w.Events() {
-					said += mustJSON(t, event.Object["message"])
-				}
-				words := strings.NewReplacer("Completed, ", "", "exit code ", `"exitCode":`).Replace(trouble.Words)
-				if !strings.HasSuffix(trouble.Name, "-probe") { // whose words are those of a status
-					require.Contains(t, strings.ReplaceAll(said, `\"`, `"`), words)
-				}
-				require.NotEqual(t, "True", kube.ConditionOf(pod, "Ready").Status, said)
-				if text(t, pod, "status", "phase") == `"Failed"` {
-					return
-				}
-				require.True(t, w.Do(Action{Do: "mend"}))
-				require.NoError(t, w.Play())
-				pod = w.Get(ref("v1", "Pod", "p"))
-				require.Contains(t, []string{`"Running"`, `"Succeeded"`}, text(t, pod, "status", "phase"))
-				require.Equal(t, policy == "Always", kube.ConditionOf(pod, "Ready").Status == "True")
-			})
-		}
+// TestTrouble compares the simulation with what a control plane does.
+func TestTrouble(t *testing.T) {
+	text, err := os.ReadFile("testdata/trouble.yaml")
+	require.NoError(t, err)
+	var all []trouble
+	require.NoError(t, yaml.UnmarshalStrict(text, &all))
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) { c.compare(t) })
 	}
 }
 
-// requireWhole wants each container of a Pod to have one state, and restarts to be counted with their end.
-func requireWhole(t *testing.T, pod *corev1.Pod, restarts map[int32]bool, waits map[string]bool) {
-	for _, s := range append(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses...) {
-		states := 0
-		for _, is := range []bool{s.State.Running != nil, s.State.Waiting != nil, s.State.Terminated != nil} {
-			if is {
-				states++
-			}
-		}
-		require.Equal(t, 1, states, s)
-		require.Equal(t, s.RestartCount > 0, s.RestartCount > 0 && s.LastTerminationState.Terminated != nil, s)
-		restarts[s.RestartCount] = true
-		if s.State.Waiting != nil {
-			waits[s.State.Waiting.Reason] = true
-		}
+func (c *trouble) compare(t *testing.T) {
+	object := &unstructured.Unstructured{Object: c.Object}
+	if c.ManagedFields != nil {
+		c.compareApply(t, object)
+		return
+	}
+	y := newToy(child(object.GetAPIVersion(), object.GetKind(), strings.ToLower(object.GetKind())+"s", metacontroller.InPlace))
+	y.sync = func(request) any { return answer(true, c.Object) }
+	w := y.world(t)
+	ref := ref(object.GetAPIVersion(), object.GetKind(), object.GetName())
+	var refused []string
+	w.Watch(nil, nil, func(refusal Refusal) { refused = append(refused, refusal.Err.Error()) })
+	if c.Happens != "" {
+		action, err := ParseAction(c.Happens)
+		require.NoError(t, err)
+		require.True(t, w.Do(action))
+	}
+	for range 5 {
+		w.Step()
+	}
+	if c.Refused != "" {
+		require.Equal(t, c.Refused, refused[0])
+		return
+	}
+	require.Equal(t, c.First, conditions(w.Get(ref)))
+	require.Equal(t, c.Message, withoutSuffixes(kube.ConditionOf(w.Get(ref), "ReplicaFailure").Message))
+	require.Equal(t, c.Warnings, allWarnings(w))
+	require.NoError(t, w.Play())
+	if c.Late != nil {
+		require.Equal(t, c.Late, conditions(w.Get(ref)))
+	}
+	if c.Mended != nil {
+		do(t, w, "mend")
+		require.ElementsMatch(t, c.Mended, conditions(w.Get(ref)))
 	}
 }
 
-// TestContainerRunsAndWaitsInTurn holds the times against the kubelet's: at once, then ten seconds, doubled.
-func TestContainerRunsAndWaitsInTurn(t *testing.T) {
-	w := New(Options{Actions: []Action{{Do: Fail, Target: "Pod/p", Detail: "oom"}}})
-	apply(t, w, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: web, image: "x:1"}]}}`)
-	var states []string
-	var ended time.Time
-	w.Watch(func(c Write) {
-		pod := apiserver.Typed[corev1.Pod](w.server, c.Ref)
-		if pod == nil || len(pod.Status.ContainerStatuses) == 0 {
-			return
-		}
-		switch s := pod.Status.ContainerStatuses[0]; {
-		case s.State.Terminated != nil:
-			ended = w.Now()
-			states = append(states, "ended "+s.State.Terminated.Reason)
-		case s.State.Waiting != nil:
-			ended = w.Now()
-			require.Equal(t, "OOMKilled", s.LastTerminationState.Terminated.Reason)
-			states = append(states, strings.Join(strings.Fields(s.State.Waiting.Message)[:2], " "))
-		case s.Ready:
-			states = append(states, "ready")
-		case !ended.IsZero():
-			states = append(states, "again after "+w.Now().Sub(ended).String())
-		}
+// compareApply compares the first version of an object that is applied on the server.
+func (c *trouble) compareApply(t *testing.T, object kube.Object) {
+	w := New(Options{Call: Direct()})
+	var first []string
+	w.Watch(func(write Write) {
+		fields, err := json.Marshal(write.After.Object["metadata"].(map[string]any)["managedFields"])
+		require.NoError(t, err)
+		first = append(first, string(fields))
 	}, nil, nil)
-	require.NoError(t, w.Play())
-	require.Equal(t, []string{
-		"ready", "ended OOMKilled",
-		"again after 1s", "ready", "back-off 10s", "again after 10s", "ready", "back-off 20s", "again after 20s", "ready", "back-off 40s",
-		"again after 40s", "ready", "back-off 1m20s", "again after 1m20s", "ready", "back-off 2m40s", "again after 2m40s", "ready", "back-off 5m0s",
-	}, states)
+	object.SetNamespace("default")
+	_, err := w.server.Apply(&apiserver.Configuration{Object: object})
+	require.NoError(t, err)
+	want, err := json.Marshal(c.ManagedFields)
+	require.NoError(t, err)
+	require.Len(t, first, 1)
+	require.JSONEq(t, string(want), first[0])
 }
 
-// TestTroubleThatCannotHappen is told with the reason.
-func TestTroubleThatCannotHappen(t *testing.T) {
-	for cause, want := range map[string]string{
-		"init": "it has no init container", "sidecar": "it has no native sidecar", "startup-probe": "no container has a startup probe",
-	} {
-		w := New(Options{Actions: []Action{{Do: Fail, Target: "Pod/p", Detail: cause}}})
-		apply(t, w, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: web, image: "x:1"}]}}`)
-		require.NoError(t, w.Play())
-		require.Equal(t, "fail Pod/p "+cause+": Pod/p: "+want, w.InVain()[0].String())
+// allWarnings returns the Events about children, and what they are about.
+func allWarnings(w *World) (list []string) {
+	for _, kind := range []string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"} {
+		for _, text := range warnings(w, kind) {
+			list = append(list, kind+" "+withoutSuffixes(text))
+		}
 	}
-	w := New(Options{Actions: []Action{{At: 9, Do: Fail, Target: "Pod/p", Detail: "pull"}}})
-	apply(t, w, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: web, image: "x:1"}]}}`)
-	require.NoError(t, w.Play())
-	require.Equal(t, "fail Pod/p@9 pull: Pod/p: its containers have started", w.InVain()[0].String())
+	return list
 }
 
-// TestGatedPodIsNotScheduled until its gates are gone.
-func TestGatedPodIsNotScheduled(t *testing.T) {
-	w := New(Options{})
-	apply(t, w, `{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulingGates: [{name: example.com/queue}], containers: [{name: web, image: "x:1"}]}}`)
-	require.NoError(t, w.Play())
-	scheduled := kube.ConditionOf(w.Get(ref("v1", "Pod", "p")), "PodScheduled")
-	require.Equal(t, "False SchedulingGated Scheduling is blocked due to non-empty scheduling gates", scheduled.Status+" "+scheduled.Reason+" "+scheduled.Message)
-	require.True(t, w.Do(Action{Do: "edit", Target: "Pod/p", Detail: `{"spec":{"schedulingGates":null}}`}))
-	require.NoError(t, w.Play())
-	require.Equal(t, "True", kube.ConditionOf(w.Get(ref("v1", "Pod", "p")), "Ready").Status)
-}
+// suffixes are those of generated names, without vowels but for that of a ReplicaSet of the simulation.
+var suffixes = regexp.MustCompile(`"web((?:-[a-z0-9]{5,10})+)"`)
 
-// TestLostNode keeps its Pods until it comes back: not ready after a while, terminating later, never gone.
-func TestLostNode(t *testing.T) {
-	w := plain(t, statefulSets, statefulSet(map[string]any{"replicas": 1}), Action{Do: LoseNode, Target: "StatefulSet/db"})
-	pod := w.Get(ref("v1", "Pod", "db-0"))
-	require.NotNil(t, pod.GetDeletionTimestamp())
-	ready, target := kube.ConditionOf(pod, "Ready"), kube.ConditionOf(pod, "DisruptionTarget")
-	require.Equal(t, "False", ready.Status)
-	require.Empty(t, ready.Reason)
-	require.Equal(t, "DeletionByTaintManager", target.Reason)
-	require.Equal(t, 5*time.Minute, target.Since.Sub(ready.Since))
-	require.True(t, w.Do(Action{Do: "mend"}))
-	require.NoError(t, w.Play())
-	again := w.Get(ref("v1", "Pod", "db-0"))
-	require.NotEqual(t, pod.GetUID(), again.GetUID())
-	require.Equal(t, "True", kube.ConditionOf(again, "Ready").Status)
+func withoutSuffixes(text string) string {
+	return suffixes.ReplaceAllStringFunc(text, func(name string) string {
+		return `"web` + strings.Repeat("-00000", strings.Count(name, "-")) + `"`
+	})
 }
