@@ -42,11 +42,19 @@ func (k kind) whatBelongsTogether(t *testing.T) {
 					}
 					t.Run(name, func(t *testing.T) {
 						t.Parallel()
+						world := k.world(apply, "v2")
+						owner := ownerIn(t, world, together[0].GetNamespace())
 						var objects [][]byte
 						for _, child := range together {
-							objects = append(objects, strangeObject(t, child, stranger.sameSelector, stranger.hasOwner))
+							strange := strangeObject(t, child, stranger.sameSelector)
+							if stranger.hasOwner {
+								strange.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())})
+							}
+							text, err := strange.MarshalJSON()
+							require.NoError(t, err)
+							objects = append(objects, text)
 						}
-						requireTogether(t, sample, k.world(apply, "v2"), objects)
+						requireTogether(t, sample, world, objects)
 					})
 				}
 			}
@@ -106,16 +114,18 @@ func selectorOf(child Object) (path []string, selector map[string]string) {
 	return nil, nil
 }
 
+// ownerIn returns an object that somebody else's may belong to.
+func ownerIn(t *testing.T, world *player.World, namespace string) Object {
+	ref := kube.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: "of-somebody-else"}
+	require.NoError(t, world.Apply([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"of-somebody-else","namespace":"`+namespace+`"}}`)))
+	return world.Get(ref)
+}
+
 // strangeObject returns an object of the kind and name of a child that somebody else has written.
-func strangeObject(t *testing.T, child Object, sameSelector, hasOwner bool) []byte {
+func strangeObject(t *testing.T, child Object, sameSelector bool) Object {
 	strange := child.DeepCopy()
 	delete(strange.Object, "status")
 	strange.Object["metadata"] = object{"name": child.GetName(), "namespace": child.GetNamespace()}
-	if hasOwner {
-		strange.SetOwnerReferences([]metav1.OwnerReference{{
-			APIVersion: "v1", Kind: "Namespace", Name: "default", UID: player.StrangerUID, Controller: new(true),
-		}})
-	}
 	for _, chosen := range []string{"clusterIP", "clusterIPs", "healthCheckNodePort"} {
 		if value, _, _ := unstructured.NestedString(strange.Object, "spec", chosen); value != "None" {
 			unstructured.RemoveNestedField(strange.Object, "spec", chosen)
@@ -128,9 +138,7 @@ func strangeObject(t *testing.T, child Object, sameSelector, hasOwner bool) []by
 			require.NoError(t, unstructured.SetNestedMap(strange.Object, runtime.DeepCopyJSON(other), "spec", "template", "metadata", "labels"))
 		}
 	}
-	text, err := strange.MarshalJSON()
-	require.NoError(t, err)
-	return text
+	return strange
 }
 
 // requireTogether plays a sample where somebody else's objects are, and deletes it.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -110,18 +109,14 @@ func noAddress(s *scene) (string, []string) {
 	return "Service/" + service.GetName(), []string{"SyncLoadBalancerFailed", "quota of addresses exceeded"}
 }
 
-// failedCreate has what makes the Pods of a child be refused, as an event tells.
-func failedCreate(message string) fault {
+// refusedPods has the Pods of a child refused, as an Event of what makes them tells.
+func refusedPods(how, words string) fault {
 	return func(s *scene) (string, []string) {
-		ref, _ := workloadQuota(s)
+		ref, _ := workloadRefusal(s, player.Action{Do: "refuse", Target: "Pod", Detail: how})
 		if ref == "" {
 			return "", nil
 		}
-		event := s.Events()[0].DeepCopy()
-		event.SetName(event.GetName() + "-newer")
-		event.Object["message"], event.Object["lastTimestamp"] = message, s.Now().Add(time.Second).Format(time.RFC3339)
-		s.extra = append(s.extra, event)
-		return ref, []string{"FailedCreate", strings.TrimPrefix(message, "Error creating: ")}
+		return ref, []string{"FailedCreate", words}
 	}
 }
 
