@@ -3,8 +3,12 @@
 package world
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -93,12 +97,39 @@ func (c *trouble) begin(t *testing.T) (mend func()) {
 		label := "pod-security.kubernetes.io/enforce"
 		kubectl(t, "label", "namespace", c.namespace, label+"=restricted")
 		return func() { kubectl(t, "label", "namespace", c.namespace, label+"-") }
+	case "refuse Pod webhook":
+		c.startWebhook(t)
 	case "refuse Service node-port":
 		c.apply(t, `{apiVersion: v1, kind: Service, metadata: {name: other}, spec: {type: NodePort, ports: [{port: 80, nodePort: 30080}]}}`)
 	case "take-name ConfigMap/web":
 		c.takeName(t)
 	}
 	return nil
+}
+
+// startWebhook denies all Pods of the namespace.
+func (c *trouble) startWebhook(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review struct{ Request struct{ UID string } }
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		fmt.Fprintf(w, `{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": %q, "allowed": false, "status": {"code": 403, "message": "the label team is missing"}}}`, review.Request.UID)
+	}))
+	t.Cleanup(server.Close)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	c.apply(t, fmt.Sprintf(`{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfiguration, metadata: {name: %[1]s}, webhooks: [{
+		name: validate.example.com, admissionReviewVersions: [v1], sideEffects: None, clientConfig: {url: %[2]q, caBundle: %[3]s},
+		namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: %[1]s}},
+		rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]}]}`,
+		c.namespace, server.URL, base64.StdEncoding.EncodeToString(authority)))
+	t.Cleanup(func() { kubectl(t, "delete", "validatingwebhookconfiguration", c.namespace) })
+	// It takes a moment until the API server has heard of it.
+	requireSoon(t, func() (any, any) {
+		_, stderr, _ := controlPlane.Kubectl("run", "try", "--image=x", "--dry-run=server", "--namespace="+c.namespace)
+		return true, strings.Contains(stderr, "denied the request")
+	})
 }
 
 // takeName lets the namespace own an object of that name, which stays, and one that does not exist
