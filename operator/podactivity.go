@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/internal/printable"
 )
@@ -39,17 +37,6 @@ func (s *PodStatus) Activity() string {
 		return phase + ": " + Quoted(ready.Message)
 	}
 	return phase
-}
-
-// Termination says what there is to do about a Pod that terminates, whether that is anything, and when to
-// look again: past the end of its grace period, which is its deletionTimestamp, its node may be gone, and
-// then the Pod stays until somebody deletes it by force.
-func Termination(name, namespace string, end metav1.Time, now time.Time) (text string, isStuck bool, left time.Duration) {
-	const slack = 10 * time.Second // a kubelet kills at the end, and then tells
-	if left = end.Add(slack).Sub(now); left > 0 {
-		return "it is terminating", false, left
-	}
-	return "it is terminating, longer than its grace period: if its node is gone, kubectl delete pod -n " + namespace + " " + name + " --force", true, 0
 }
 
 // IsStuck reports whether the Pod may need a person: it cannot be scheduled, a container cannot
@@ -234,6 +221,7 @@ func Quoted(sentence string) string {
 	sentence = strings.Join(parts, `"`)
 	if len(sentence) > maxSentence {
 		sentence, _, _ = strings.Cut(sentence, " preemption: ")
+		sentence = strings.TrimSuffix(sentence, " no new claims to deallocate,")
 	}
 	return printable.Ends(sentence, maxSentence)
 }

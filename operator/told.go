@@ -87,10 +87,7 @@ func (p *Pod) tell(now time.Time) *Told {
 	told := &Told{Pod: p.Name, State: Progressing}
 	switch status := p.Status; {
 	case p.Terminating:
-		var isStuck bool
-		if told.Text, isStuck, told.again = Termination(p.Name, p.Namespace, p.Deleted, now); isStuck {
-			told.State = Degraded
-		}
+		p.terminates(told, now)
 	case status.Phase == corev1.PodFailed:
 		told.State, told.Text = Degraded, "it has failed: "+cmp.Or(status.Failure(), "it does not say why")
 	case status.IsDone():
@@ -103,6 +100,21 @@ func (p *Pod) tell(now time.Time) *Told {
 		p.start(told, now)
 	}
 	return told
+}
+
+// terminates tells of a Pod that is being deleted. Past the end of its grace period its node may be gone, and then
+// it stays until somebody deletes it by force.
+func (p *Pod) terminates(told *Told, now time.Time) {
+	const slack = 10 * time.Second // a kubelet kills at the end, and then tells
+	told.Text = "it is terminating"
+	if disruption := p.Status.Disruption(); disruption != "" {
+		told.Text += ": " + quoted(disruption, p.Status.condition(corev1.DisruptionTarget).Message)
+	}
+	if told.again = p.Deleted.Add(slack).Sub(now); told.again > 0 {
+		return
+	}
+	told.State, told.again = Degraded, 0
+	told.Text += ", longer than its grace period: if its node is gone, kubectl delete pod -n " + p.Namespace + " " + p.Name + " --force"
 }
 
 // restarted tells of a ready Pod one of whose containers has ended lately.

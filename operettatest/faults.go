@@ -35,14 +35,71 @@ const (
 
 // fault is something that goes wrong in the cluster, and what it may make of a status.
 type fault struct {
-	controllers.Trouble
+	player.Action
 
-	target string
-	later  bool // it begins once everything is Ready
+	// trouble is what happens to Pods, or nil: then its end is looked at, and not what leads there.
+	trouble *controllers.Trouble
+	// words are what a status says of it that does not get over it.
+	words string
+	later bool   // it begins once everything is Ready, or a Pod that is to end runs
+	does  string // what happens, where the action does not say it
+
+	isVain bool // there is nothing to which it could happen
 }
 
-func (f fault) action() player.Action {
-	return player.Action{Do: player.Fail, Target: f.target, Detail: f.Name}
+// faults returns all that may happen to a child that makes Pods, and to its Pods. A child that is a Pod stands
+// for all that run its image: the hook may replace it by another.
+func faults(child, pod Object) (list []fault) {
+	target := kube.RefOf(child).String()
+	pods, isPod := target, child.GetKind() == "Pod"
+	if containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers"); isPod {
+		pods = fmt.Sprintf("Image/%s", containers[0].(map[string]any)["image"])
+	}
+	for _, trouble := range controllers.Troubles() {
+		f := fault{Action: player.Action{Do: player.Fail, Target: pods, Detail: trouble.Name}, trouble: &trouble, words: trouble.Words, does: trouble.Does}
+		later := f
+		later.later = true
+		list = append(list, f, later)
+	}
+	for _, f := range []fault{
+		{Action: player.Action{Do: player.Fail, Target: "PersistentVolumeClaim"}, words: "unbound", does: "a volume claim is not bound"},
+		{Action: player.Action{Do: player.Fail, Target: "Service"}, words: "no address", does: "a load balancer gets no address"},
+		{Action: player.Action{Do: player.Evict, Target: target, Detail: "memory"}, words: "Evicted", later: true, does: "the node is short of memory"},
+		{Action: player.Action{Do: player.Evict, Target: target, Detail: "disk"}, words: "Evicted", later: true, does: "the node is short of disk"},
+		{Action: player.Action{Do: player.Evict, Target: target, Detail: controllers.Preempted}, words: "Preempt", later: true, does: "Pods of more priority take the node"},
+		{Action: player.Action{Do: "drain", Target: target}, words: "Eviction", later: true},
+		{Action: player.Action{Do: player.Vanish, Target: kube.RefOf(pod).String()}, words: "eleted|terminating", later: true},
+		{Action: player.Action{Do: player.LoseNode, Target: target}, words: "node", later: true},
+		{Action: player.Action{Do: "quota", Target: "Pod"}, words: "exceeded quota"},
+		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "pod-security"}, words: "violates PodSecurity", does: "Pod Security refuses Pods"},
+		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "service-account"}, words: "serviceaccount", does: "the ServiceAccount of Pods is missing"},
+		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "webhook"}, words: "denied the request", does: "an admission webhook refuses Pods"},
+		{Action: player.Action{Do: "refuse", Target: "Service", Detail: "node-port"}, words: "Service/", does: "somebody has the node port"},
+		{Action: player.Action{Do: "take-name", Target: target}, words: target},
+		{Action: player.Action{Do: "take-name", Target: target, Detail: player.Ownerless}, words: target, does: "an object that nobody owns has its name"},
+		{Action: player.Action{Do: "edit", Target: target, Detail: `{"spec":{"paused":true}}`}, words: "paused", later: true, does: "somebody pauses it"},
+		{Action: player.Action{Do: "edit", Target: target, Detail: `{"spec":{"replicas":5}}`}, words: "5", later: true, does: "somebody scales it"},
+	} {
+		if f.Do != "edit" || child.GetKind() == "Deployment" {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// aim completes a target that is a kind, of something beside the Pods, and reports whether there is any.
+func (f *fault) aim(world *player.World) bool {
+	if f.Do != player.Fail || strings.Contains(f.Target, "/") {
+		return true
+	}
+	for _, object := range world.List("v1", f.Target) {
+		serviceType, _, _ := unstructured.NestedString(object.Object, "spec", "type")
+		if f.Target != "Service" || serviceType == "LoadBalancer" {
+			f.Target = kube.RefOf(object).String()
+			return true
+		}
+	}
+	return false
 }
 
 func (f fault) String() string {
@@ -50,26 +107,26 @@ func (f fault) String() string {
 	if f.later {
 		when = " later"
 	}
-	return f.action().String() + when
+	return f.Action.String() + when
 }
 
 // within returns how soon it has to be told once a Pod shows it.
 func (f fault) within() time.Duration {
-	if f.OnlyEvents { // and not before its start takes long
+	if f.trouble.OnlyEvents { // and not before its start takes long
 		return 2*countWithin + tellWithin
 	}
-	if strings.HasSuffix(f.Name, "-probe") {
+	if strings.HasSuffix(f.trouble.Name, "-probe") {
 		return countWithin + tellWithin
 	}
 	return tellWithin
 }
 
-// words are what a status says of it: of what only Events tell, the command that shows them.
-func (f fault) words() string {
-	if f.OnlyEvents {
-		return "kubectl"
-	}
-	return f.Words
+// said reports whether a sentence says it: of what only Events tell, the command that shows them is enough.
+func (f fault) says(sentence string) bool {
+	onlyEvents := f.trouble == nil || f.trouble.OnlyEvents
+	return onlyEvents && strings.Contains(sentence, "kubectl") || slices.ContainsFunc(strings.Split(f.words, "|"), func(word string) bool {
+		return strings.Contains(sentence, word)
+	})
 }
 
 // faultsAreTold holds each sample to what a status says of trouble, for each trouble that its Pods can have:
@@ -82,14 +139,15 @@ func (k kind) faultsAreTold(t *testing.T) {
 	k.eachSample(t, func(t *testing.T, sample corpus.Sample) {
 		for _, apply := range strategies {
 			for _, f := range k.faultsOf(t, sample) {
-				if !testenv.Often(sample.Name+string(apply)+f.String(), 4) {
+				name := sample.Name + string(apply) + f.String()
+				if !testenv.Often(name, 12) || apply != strategies[0] && !testenv.Sampled(name, 3) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s", f, apply), func(t *testing.T) {
 					t.Parallel()
 					w := k.watch(sample, apply, f)
 					w.play(t)
-					if len(w.vain) > 0 || w.first.IsZero() {
+					if !w.hasHappened() {
 						t.Skip("it cannot happen there")
 					}
 					require.Empty(t, w.problems, "%s", w.story)
@@ -105,33 +163,27 @@ func (k kind) readsPods() bool {
 	return isChild || slices.ContainsFunc(k.Related, func(r metacontroller.Related) bool { return r.Resource == metacontroller.Pod })
 }
 
-// faultsOf returns what can happen to the Pods of a sample: of each kind of children that make Pods, to those of
-// the first.
+// faultsOf returns what can happen to the children of a sample: of each kind of children that make Pods, to the
+// first.
 func (k kind) faultsOf(t *testing.T, sample corpus.Sample) (list []fault) {
 	world := k.world(player.DynamicApply, "v2")
-	require.NoError(t, world.Apply(sample.Parent))
-	require.NoError(t, world.Play())
-	for _, target := range targetsOf(world) {
-		for _, trouble := range controllers.Troubles() {
-			for _, later := range []bool{false, true} {
-				list = append(list, fault{trouble, target, later})
-			}
-		}
+	for _, text := range sample.Objects() {
+		require.NoError(t, world.Apply(text))
 	}
-	return list
-}
-
-// targetsOf returns the first child of each kind that makes Pods.
-func targetsOf(world *player.World) (targets []string) {
+	require.NoError(t, world.Play())
 	kinds := map[string]bool{}
 	for _, pod := range world.List("v1", "Pod") {
 		child := topOf(world, pod)
-		if child != nil && !kinds[child.GetKind()] {
-			kinds[child.GetKind()] = true
-			targets = append(targets, child.GetKind()+"/"+child.GetName())
+		if child == nil || kinds[child.GetKind()] {
+			continue
 		}
+		kinds[child.GetKind()] = true
+		list = append(list, faults(child, pod)...)
 	}
-	return targets
+	for i := range list {
+		list[i].isVain = !list[i].aim(world)
+	}
+	return slices.DeleteFunc(list, func(f fault) bool { return f.isVain })
 }
 
 // topOf returns the child of a custom resource that has made a Pod, or nil.
@@ -159,6 +211,7 @@ type watched struct {
 	problems []string
 	vain     []player.Vain
 	story    string
+	end      string // what the status says before it is mended
 	// first is when Pods first showed it, and unsaid since when they show it and no condition says so, or zero.
 	first, unsaid time.Time
 	degraded      bool      // it has been told with Degraded
@@ -169,8 +222,8 @@ type watched struct {
 func (k kind) watch(sample corpus.Sample, apply player.Strategy, f fault) *watched {
 	w := &watched{fault: f, k: k}
 	var actions []player.Action
-	if !f.later {
-		actions = append(actions, f.action())
+	if !f.later && f.Do == player.Fail {
+		actions = append(actions, f.Action)
 	}
 	w.world = k.world(apply, "v2", actions...)
 	w.world.Watch(func(c player.Write) {
@@ -180,10 +233,17 @@ func (k kind) watch(sample corpus.Sample, apply player.Strategy, f fault) *watch
 			w.changed = w.world.Now()
 		}
 	}, nil, nil)
-	if err := w.world.Apply(sample.Parent); err != nil {
-		w.failf("it is refused: %s", err)
+	for _, text := range sample.Objects() {
+		if err := w.world.Apply(text); err != nil {
+			w.failf("it is refused: %s", err)
+		}
 	}
 	return w
+}
+
+// hasHappened reports whether there was anything to which it could happen.
+func (w *watched) hasHappened() bool {
+	return !w.isVain && len(w.vain) == 0 && (w.trouble == nil || !w.first.IsZero())
 }
 
 func (w *watched) failf(format string, of ...any) {
@@ -192,23 +252,46 @@ func (w *watched) failf(format string, of ...any) {
 
 // play plays it to its end, mends it, and plays on.
 func (w *watched) play(t *testing.T) {
-	if w.later {
-		require.NoError(t, w.world.Play())
-		w.world.Do(w.action())
+	switch {
+	case w.later:
+		w.untilPodsRun(t)
+		w.isVain = !w.world.Do(w.Action)
+	case w.Do != player.Fail:
+		w.isVain = !w.world.Do(w.Action)
 	}
 	w.rest(w.look)
 	w.vain = w.world.InVain()
-	if w.first.IsZero() {
+	if w.first.IsZero() && w.trouble != nil {
 		return
 	}
 	w.atRest()
-	w.story = w.text()
+	w.story, w.end = w.text(), w.cellOf()
 	if w.isFinal() {
 		return
 	}
 	w.world.Do(player.Action{Do: "mend"})
+	if w.Do == "take-name" {
+		_ = w.world.Delete(w.ref()) // it is somebody else's
+	}
 	w.rest(func(time.Time) {})
 	w.isOver()
+}
+
+// untilPodsRun plays until everything is at rest, or until a Pod runs that is to end.
+func (w *watched) untilPodsRun(t *testing.T) {
+	for range 100 {
+		for _, pod := range w.pods() {
+			policy, _, _ := unstructured.NestedString(pod.Object, "spec", "restartPolicy")
+			phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+			if policy != "" && policy != string(corev1.RestartPolicyAlways) && phase == string(corev1.PodRunning) {
+				return
+			}
+		}
+		if !w.world.Step() {
+			break
+		}
+	}
+	require.NoError(t, w.world.Play())
 }
 
 // rest plays until nothing happens any more, or for ten minutes, and looks at each state for as long as it lasts.
@@ -231,7 +314,7 @@ func (w *watched) rest(look func(until time.Time)) {
 // look looks at a state that lasts until then.
 func (w *watched) look(until time.Time) {
 	pods := w.pods()
-	if !slices.ContainsFunc(pods, w.isShown) {
+	if w.trouble == nil || !slices.ContainsFunc(pods, w.isShown) {
 		w.unsaid = time.Time{}
 		return
 	}
@@ -251,7 +334,7 @@ func (w *watched) look(until time.Time) {
 		w.unsaid = w.world.Now()
 	}
 	if until.Sub(w.unsaid) > w.within() {
-		w.failf("told: from %s to %s no condition says %q of a Pod: %s", w.unsaid.Format(time.TimeOnly), until.Format(time.TimeOnly), w.words(), w.ready())
+		w.failf("told: from %s to %s no condition says %q of a Pod: %s", w.unsaid.Format(time.TimeOnly), until.Format(time.TimeOnly), w.words, w.ready())
 		w.unsaid = until
 	}
 }
@@ -260,53 +343,71 @@ func (w *watched) at() string { return w.world.Now().Format(time.TimeOnly) }
 
 func (w *watched) isShown(object Object) bool {
 	pod := new(corev1.Pod)
-	return kube.Decode(object, pod) == nil && w.Shows(pod)
+	return kube.Decode(object, pod) == nil && w.trouble.Shows(pod)
 }
 
 // pods returns the Pods of the target.
 func (w *watched) pods() []Object {
 	return slices.DeleteFunc(w.world.List("v1", "Pod"), func(pod Object) bool {
 		top := topOf(w.world, pod)
-		return top == nil || top.GetKind()+"/"+top.GetName() != w.target
+		isMeant := top != nil && (kube.RefOf(top).String() == w.Target || kube.RefOf(pod).String() == w.Target || strings.HasPrefix(w.Target, "Image/"))
+		return !isMeant
 	})
 }
 
 // said reports whether a condition says it of one of the Pods, or of the object that makes them, and whether Degraded
 // is True.
 func (w *watched) said(pods []Object) (said, degraded bool) {
-	parent := w.world.Parents()[0]
-	_, target, _ := strings.Cut(w.target, "/")
+	parent := w.parent()
+	_, target, _ := strings.Cut(w.Target, "/")
 	names := []string{target}
 	for _, pod := range pods {
 		names = append(names, pod.GetName())
 	}
 	for _, c := range kube.ConditionsIn(parent.Object["status"]) {
 		isNamed := slices.ContainsFunc(names, func(name string) bool { return strings.Contains(c.Message, name) || name == parent.GetName() })
-		said = said || isNamed && strings.Contains(c.Message, w.words())
+		said = said || isNamed && w.says(c.Message)
 		degraded = degraded || c.Type == operator.ConditionDegraded && c.Status == "True"
 	}
 	return said, degraded
 }
 
+// parent returns the custom resource of the kind.
+func (w *watched) parent() Object {
+	for _, parent := range w.world.Parents() {
+		if parent.GetKind() == w.k.Parent.Kind {
+			return parent
+		}
+	}
+	return w.world.Parents()[0]
+}
+
 func (w *watched) ready() string {
-	c := kube.ConditionOf(w.world.Parents()[0], operator.ConditionReady)
+	c := kube.ConditionOf(w.parent(), operator.ConditionReady)
 	return fmt.Sprintf("Ready=%s %s: %s", c.Status, c.Reason, c.Message)
 }
 
 // atRest holds what has come of it to what a person needs.
 func (w *watched) atRest() {
-	parent := w.world.Parents()[0]
+	parent := w.parent()
 	ready, degraded := kube.ConditionOf(parent, operator.ConditionReady), kube.ConditionOf(parent, operator.ConditionDegraded)
-	if !slices.ContainsFunc(w.pods(), w.isShown) {
+	switch {
+	case w.trouble == nil && ready.Status == "True":
+		return // it got over it
+	case w.trouble == nil && !w.says(ready.Message):
+		w.failf("told: at the end it does not say %q: %s", w.words, w.ready())
+	case w.trouble != nil && !slices.ContainsFunc(w.pods(), w.isShown):
 		return
-	}
-	if ready.Status == "True" {
+	case ready.Status == "True":
 		w.failf("judged: it is Ready")
 	}
 	if degraded.Status != "True" {
 		w.failf("judged: Degraded is %s at the end", degraded.Status)
 	}
-	if words := w.why(); !strings.Contains(strings.ToLower(words), strings.ToLower(w.Words)) {
+	if w.trouble == nil && w.later && len(w.pods()) == 0 {
+		return // nobody but the status tells of Pods that are gone
+	}
+	if words := w.why(); !strings.Contains(strings.ToLower(words), strings.ToLower(w.words)) {
 		w.failf("true of all: the first cause of why is %q", words)
 	}
 }
@@ -328,7 +429,7 @@ func (w *watched) why() string {
 	options := dump.Options{Controllers: w.k.all, Call: player.Direct(w.k.all...), Now: w.world.Now()}
 	for subject := range why.FromDump(d, options, why.Selection{Kind: w.k.Name()}) {
 		for _, cause := range subject.Explain().Because {
-			return cause.Ref.Kind + " " + cause.Reason + ": " + cause.Message
+			return cause.Ref.Kind + "/" + cause.Ref.Name + " " + cause.Reason + ": " + cause.Message
 		}
 	}
 	return ""
@@ -336,8 +437,10 @@ func (w *watched) why() string {
 
 // isFinal reports whether the Pods have ended for good: no mending undoes that.
 func (w *watched) isFinal() bool {
-	if job := w.world.Get(w.ref()); job != nil && kube.ConditionOf(job, "Failed").Status == "True" {
-		return true
+	for _, object := range []Object{w.world.Get(w.ref()), w.parent()} {
+		if object != nil && (kube.ConditionOf(object, "Failed").Status == "True" || kube.ConditionOf(object, "Succeeded").Status == "False") {
+			return true
+		}
 	}
 	return slices.ContainsFunc(w.pods(), func(pod Object) bool {
 		phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
@@ -347,18 +450,18 @@ func (w *watched) isFinal() bool {
 
 // isOver wants nothing of it to stay, and the conditions to say so soon.
 func (w *watched) isOver() {
-	parent := w.world.Parents()[0]
+	parent := w.parent()
 	if w.isFinal() { // its time was over
 		return
 	}
 	for _, c := range kube.ConditionsIn(parent.Object["status"]) {
 		isBad := (c.Type == operator.ConditionDegraded || c.Type == operator.ConditionStalled) && c.Status == "True"
-		if isBad || strings.Contains(c.Message, w.words()) {
+		if isBad || w.says(c.Message) {
 			w.failf("over: it is mended, and %s=%s says %s", c.Type, c.Status, c.Message)
 		}
 	}
 	late := tellWithin
-	if w.IsLoop() {
+	if w.trouble != nil && w.trouble.IsLoop() {
 		late += forgetWithin
 	}
 	if gap := w.spoke.Sub(w.changed); gap > late {
@@ -368,7 +471,7 @@ func (w *watched) isOver() {
 
 func (w *watched) ref() kube.Ref {
 	for _, object := range w.world.Objects() {
-		if ref := kube.RefOf(object); ref.String() == w.target && !w.world.IsOfParent(object) {
+		if ref := kube.RefOf(object); ref.String() == w.Target && !w.world.IsOfParent(object) {
 			return ref
 		}
 	}

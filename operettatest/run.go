@@ -46,6 +46,12 @@ func RunWith(t *testing.T, dir string, kinds simulation.Kinds, controllers ...me
 		t.Run("testdata", func(t *testing.T) { belongsToAnOperator(t, dir, controllers) })
 	}
 	p, tested := project{dir, controllers, kinds, samples}, 0
+	if testenv.Kind() == "" {
+		t.Run("faults", func(t *testing.T) {
+			t.Parallel()
+			p.faultsTable(t)
+		})
+	}
 	for _, controller := range controllers {
 		if !testenv.Selected(controller.Name()) {
 			continue

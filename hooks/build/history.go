@@ -56,7 +56,7 @@ func remember(build *Build, observed observed, wanted string) history {
 			if job.hash != wanted {
 				spec = nil
 			}
-			message = printable.Line(observed.failure(job, spec)+lastSeen(build, job, wanted), maxText)
+			message = printable.Line(observed.failure(job, spec)+lastSeen(build, job, job.reason == batchv1.JobReasonDeadlineExceeded || observed.seesPods && observed.podOf(job) == nil, wanted), maxText)
 		}
 		old := known.of(job.hash)
 		switch {
@@ -145,9 +145,9 @@ func duration(r *Result) string {
 
 // lastSeen returns what the status last said of the wanted build, where its time is over: its Pod,
 // which may never have started, is deleted for that.
-func lastSeen(build *Build, job *observedJob, wanted string) string {
+func lastSeen(build *Build, job *observedJob, isTold bool, wanted string) string {
 	ready := meta.FindStatusCondition(build.Status.Conditions, operator.ConditionReady)
-	if job.reason != batchv1.JobReasonDeadlineExceeded || job.hash != wanted || ready == nil || ready.Reason != reasonPending && ready.Reason != reasonRunning {
+	if !isTold || job.hash != wanted || ready == nil || !slices.Contains([]string{reasonPending, reasonRunning, operator.ReasonChildBlocked}, ready.Reason) {
 		return ""
 	}
 	return "; last seen: " + ready.Message

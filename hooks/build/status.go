@@ -53,6 +53,9 @@ func (s state) report(p plan, r *operator.Report) Status {
 		if pod := s.observed.podOf(job); pod != nil {
 			status.Commit = pod.commit()
 			told = operator.Tell([]operator.Pod{pod.told()}, s.now)
+			if told != nil && pod.Terminating { // nothing tells of it when it is gone
+				told.State = operator.Degraded
+			}
 		}
 		v = v.Telling(told) // Degraded is written at once
 		status.Phase, v.Reason, v.Message = s.progress(p, job, told)

@@ -20,8 +20,9 @@ type observedWorkload struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		Generation  int64 `json:"generation"`
-		Annotations struct {
+		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		Generation        int64       `json:"generation"`
+		Annotations       struct {
 			Hash string `json:"operetta.dev/hash"`
 		} `json:"annotations"`
 	} `json:"metadata"`

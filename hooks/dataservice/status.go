@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
 )
 
@@ -121,6 +122,10 @@ func (p *plan) message(part *part) string {
 	}
 	if told := p.observed.told(part.unit, p.request.Now); told != nil {
 		reason += "; " + told.Pod + ": " + told.Text
+	} else if p.lacksPods(part) {
+		ref := part.workload.Ref()
+		reason += fmt.Sprintf("; %s makes none: a quota, Pod Security, a missing ServiceAccount or an admission webhook may refuse them; see `kubectl events -n %s --for %s`",
+			ref, p.ds.Namespace, strings.ToLower(ref))
 	}
 	return reason
 }
@@ -167,8 +172,8 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 			notReady = append(notReady, part.name+": "+p.message(part))
 			isHeld, isOrdered = isHeld || part.isHeld(), isOrdered || len(part.updatesAfter) > 0
 			told := p.told(part)
-			isStuck = isStuck || told != nil && told.State == operator.Degraded
-			again = operator.Soonest(again, told.Next())
+			isStuck = isStuck || told != nil && told.State == operator.Degraded || p.lacksPods(part)
+			again = operator.Soonest(again, told.Next(), p.untilLacking(part))
 		}
 	}
 	switch {
@@ -190,6 +195,24 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 		summary.State = operator.Degraded
 	}
 	return summary.Again(again)
+}
+
+// lacksPods reports whether a workload has made no Pod for long enough. Of a StatefulSet or DaemonSet only Events
+// tell why.
+func (p *plan) lacksPods(part *part) bool {
+	return part.workload != nil && p.untilLacking(part) < 0
+}
+
+// untilLacking returns how long a workload without Pods may take to make one, or less than zero where it has taken
+// longer.
+func (p *plan) untilLacking(part *part) time.Duration {
+	if part.workload == nil || part.isReady || !p.request.Related.Includes(metacontroller.Pod) || p.observed.told(part.unit, p.request.Now) != nil {
+		return 0
+	}
+	if r := part.workload.rollout(); r.Wanted == 0 || r.Existing > 0 || r.Failure != "" || r.IsPaused {
+		return 0
+	}
+	return part.workload.Metadata.CreationTimestamp.Add(operator.ChildGrace).Sub(p.request.Now)
 }
 
 // told returns what is said of a Pod of a component, unless it is to be replaced anyway, or nil.

@@ -32,6 +32,7 @@ type observedPod struct {
 
 	Metadata struct {
 		CreationTimestamp metav1.Time `json:"creationTimestamp"`
+		DeletionTimestamp metav1.Time `json:"deletionTimestamp"` // when the grace period ends
 	} `json:"metadata"`
 	Spec   operator.PodSpec   `json:"spec"`
 	Status operator.PodStatus `json:"status"`
@@ -39,7 +40,7 @@ type observedPod struct {
 
 // told is what a status tells of.
 func (p *observedPod) told() operator.Pod {
-	return operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Status: &p.Status}
+	return operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status}
 }
 
 // podName returns the name of the Pod of an attempt.

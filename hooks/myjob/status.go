@@ -141,7 +141,8 @@ func (s state) terminating(status Status) (Status, operator.Summary) {
 	if limit := s.job.Spec.BackoffLimit; limit == nil || s.plan.failed >= *limit {
 		status.Phase = PhaseCompleted
 	}
-	return status, operator.Summary{State: operator.Progressing, Reason: status.Reason, Message: "the Pod is being deleted, and may still end well"}
+	j := operator.Summary{State: operator.Progressing, Reason: status.Reason, Message: "the Pod is being deleted, and may still end well"}
+	return status, j.Telling(operator.Tell([]operator.Pod{s.observed.pod.told()}, s.now))
 }
 
 // IsProgressOf reports whether both say that the Pod is there and has not ended. Since when it

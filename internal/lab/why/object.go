@@ -50,7 +50,8 @@ func (w *walk) addTerminating(object Object, links []Link) {
 	}
 	isLate := w.options.Now.Sub(since) > terminationGrace
 	if object.GetKind() == "Pod" && len(object.GetFinalizers()) == 0 {
-		c.Message, isLate, _ = operator.Termination(object.GetName(), object.GetNamespace(), *object.GetDeletionTimestamp(), w.options.Now)
+		told := podOf(object).told(w.options.Now)
+		c.Message, isLate = told.Text, told.State == operator.Degraded
 	}
 	if isLate {
 		c.rank = failing
@@ -114,6 +115,9 @@ func (w *walk) addJob(object Object, links []Link) {
 	event := w.warning(object, func(e event) bool { return e.reason == "FailedCreate" })
 	switch {
 	case kube.ConditionIn(status, "Complete").Status == "True":
+	case failed.Status == "True" && event != nil && number(object, "status", "failed") == 0: // it never had a Pod
+		w.add(object, links, Cause{Source: "event", Reason: event.reason, Message: event.message, Since: at(event.first), rank: failing, Look: w.eventsOf(kube.RefOf(object)),
+			Next: []string{"nothing by itself: the Job does not start another Pod"}})
 	case failed.Status == "True":
 		w.add(object, links, Cause{Source: "condition Failed", Reason: failed.Reason, Message: failed.Message, Since: at(failed.Since), rank: failing,
 			Next: []string{"nothing by itself: the Job does not start another Pod"}})

@@ -65,6 +65,16 @@ func (p *pod) condition(conditionType corev1.PodConditionType) operator.PodCondi
 	return operator.PodCondition{}
 }
 
+// told returns what a status says of the Pod, or nil.
+func (p *pod) told(now time.Time) *operator.Told {
+	one := operator.Pod{Created: p.object.GetCreationTimestamp(), Status: &p.Status.PodStatus}
+	one.Name, one.Namespace, one.Terminating = p.object.GetName(), p.object.GetNamespace(), p.object.GetDeletionTimestamp() != nil
+	if one.Terminating {
+		one.Deleted = *p.object.GetDeletionTimestamp()
+	}
+	return operator.Tell([]operator.Pod{one}, now)
+}
+
 // since returns since when the Pod is as it is.
 func (p *pod) since(conditionType corev1.PodConditionType) *time.Time {
 	times := []time.Time{p.condition(conditionType).LastTransitionTime.Time}

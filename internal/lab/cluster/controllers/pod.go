@@ -51,6 +51,8 @@ func (b *Builtin) schedule(object kube.Object, pod *corev1.Pod, trouble *Trouble
 		waits.Reason, waits.Message = corev1.PodReasonSchedulingGated, "Scheduling is blocked due to non-empty scheduling gates"
 	case trouble != nil && trouble.at == scheduling:
 		waits.Reason, waits.Message = corev1.PodReasonUnschedulable, trouble.message(pod, nil)
+	case b.hasUnboundClaim(pod):
+		waits.Reason, waits.Message = corev1.PodReasonUnschedulable, TroubleNamed("unbound").message(pod, nil)
 	default:
 		b.bind(object, pod)
 		return
@@ -58,6 +60,17 @@ func (b *Builtin) schedule(object kube.Object, pod *corev1.Pod, trouble *Trouble
 	b.setPodCondition(pod, waits)
 	b.event(object, "FailedScheduling", waits.Message)
 	b.report(kube.RefOf(object), &pod.Status)
+}
+
+// hasUnboundClaim reports whether a claim of a Pod gets no volume. Others get theirs in time.
+func (b *Builtin) hasUnboundClaim(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		if v.PersistentVolumeClaim == nil {
+			return false
+		}
+		claim := b.server.Get(kube.Ref{APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: pod.Namespace, Name: v.PersistentVolumeClaim.ClaimName})
+		return claim != nil && b.struck("fail", claim)
+	})
 }
 
 func (b *Builtin) bind(object kube.Object, pod *corev1.Pod) {
