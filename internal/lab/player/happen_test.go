@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
@@ -212,4 +213,29 @@ func TestATakenNameStaysTaken(t *testing.T) {
 		require.NotNil(t, w.Get(ref("v1", "ConfigMap", "c")))
 		require.False(t, IsStrangers(w.Get(ref("v1", "ConfigMap", "c"))))
 	}
+}
+
+// TestAChildThatBecomesAStrangers while the watch is interrupted: the former owner hears of it when
+// Metacontroller syncs everything.
+func TestAChildThatBecomesAStrangers(t *testing.T) {
+	y, seen := newToy(configMaps), 0
+	y.sync = func(r request) any {
+		seen = len(r.Children["ConfigMap.v1"])
+		return answer(true, configMap("c", "1"))
+	}
+	w := y.world(t, func(o *Options) { o.Late = true })
+	w.Do(Action{Do: "calm", Target: "10"})
+	require.Equal(t, 1, seen)
+	for _, text := range []string{"take-name ConfigMap/c", "relist ConfigMap"} {
+		action, err := ParseAction(text)
+		require.NoError(t, err)
+		w.Do(action)
+	}
+	w.Do(Action{Do: "calm", Target: "1"})
+	require.Equal(t, 1, seen)
+	require.False(t, w.IsCaughtUp())
+	require.NoError(t, w.Play())
+	require.Zero(t, seen)
+	require.True(t, w.IsCaughtUp())
+	require.Greater(t, w.Now().Sub(start), 30*time.Minute)
 }

@@ -22,7 +22,7 @@ func (w *World) Watch(write func(Write), answer func(Answer), refusal func(Refus
 // are done, without a failure.
 func (w *World) IsCaughtUp() bool {
 	for _, p := range w.composite.Parents() {
-		if p.Failure != "" {
+		if p.Failure != "" || p.HasMissed {
 			return false
 		}
 	}

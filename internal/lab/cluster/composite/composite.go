@@ -93,6 +93,8 @@ type Parent struct {
 	Calls int
 	// Failure is why its last sync failed, or empty.
 	Failure string
+	// HasMissed is set while it has not heard of a change in its cache.
+	HasMissed bool
 
 	controller *metacontroller.Controller
 	selection  *selection
@@ -135,10 +137,13 @@ func (m *Metacontroller) observe(c apiserver.Write) {
 		case !onlyStatus(c):
 			p.queue()
 		case c.Before.GetUID() != c.After.GetUID(): // an interrupted watch delivered both at once
-			p.after(m.server.Now(), cacheFlushInterval)
+			p.miss(m.server.Now())
 		}
 	}
 	// If the owner of a child changes, only the new owner is queued, unless the old one selects it.
+	if c.Before != nil && c.After != nil && kube.ControllerUID(c.Before) != kube.ControllerUID(c.After) {
+		m.byUID[kube.ControllerUID(c.Before)].miss(m.server.Now())
+	}
 	if object := cmp.Or(c.After, c.Before); kube.ControllerUID(object) != "" {
 		m.byUID[kube.ControllerUID(object)].queue()
 	} else {
@@ -192,6 +197,14 @@ func (p *Parent) queue() {
 }
 
 // after queues a sync for later. The earliest one counts.
+// miss says that the parent hears of a change only when everything in the cache is synced. It may be nil.
+func (p *Parent) miss(now time.Time) {
+	if p != nil {
+		p.HasMissed = true
+		p.after(now, cacheFlushInterval)
+	}
+}
+
 func (p *Parent) after(now time.Time, delay time.Duration) {
 	p.due = apiserver.Earliest(p.due, now.Add(delay))
 }
@@ -218,7 +231,7 @@ func (m *Metacontroller) Step() {
 
 func (m *Metacontroller) sync(p *Parent) {
 	now, version, byTimer := m.server.Now(), m.server.Version(), p.byTimer
-	p.queued, p.byTimer = false, false
+	p.queued, p.byTimer, p.HasMissed = false, false, false
 	if !p.due.After(now) {
 		p.due = time.Time{}
 	}
