@@ -151,5 +151,5 @@ func TestFiles(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	require.Equal(t, []string{"deploy/samples/rediscache.yaml", "main.go", "main_test.go", "rediscaches.yaml", "testdata/rediscache/sync/ready-when-all-replicas-are.in.yaml"}, names)
+	require.Equal(t, []string{"deploy/samples/rediscache.yaml", "main.go", "main_test.go", "rediscaches.yaml", "testdata/rediscache/customize/service-of-its-name-is-selected.in.yaml", "testdata/rediscache/sync/ready-when-all-replicas-are.in.yaml"}, names)
 }
