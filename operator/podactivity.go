@@ -116,8 +116,8 @@ func (s *PodStatus) Failure(sidecars ...string) string {
 	} else if s.Message != "" {
 		facts = append(facts, Quoted(s.Message))
 	}
-	if s.Disruption() != "" {
-		facts = append(facts, quoted(s.Disruption(), s.condition(corev1.DisruptionTarget).Message))
+	if disruption := s.condition(corev1.DisruptionTarget); s.Disruption() != "" && (s.Message == "" || disruption.Message != s.Message) {
+		facts = append(facts, quoted(s.Disruption(), disruption.Message))
 	}
 	switch c := s.Failed(sidecars...); {
 	case c != nil && len(facts) == 0:

@@ -195,10 +195,7 @@ func (j Summary) Telling(told *Told) Summary {
 	}
 	j = j.Again(told.again)
 	j.Message = strings.TrimSuffix(j.Message, ".") + "; " + told.Pod + ": " + told.Text
-	switch {
-	case j.State == Done:
-		j.State = Restarted
-	case j.State == Progressing:
+	if j.State == Done || j.State == Progressing {
 		j.State = told.State
 	}
 	return j

@@ -43,6 +43,7 @@ type fault struct {
 	words string
 	later bool   // it begins once everything is Ready, or a Pod that is to end runs
 	does  string // what happens, where the action does not say it
+	child string // the name of what makes the Pods
 
 	isVain bool // there is nothing to which it could happen
 }
@@ -83,6 +84,9 @@ func faults(child, pod Object) (list []fault) {
 		if f.Do != "edit" || child.GetKind() == "Deployment" {
 			list = append(list, f)
 		}
+	}
+	for i := range list {
+		list[i].child = child.GetName()
 	}
 	return list
 }
@@ -166,20 +170,20 @@ func (k kind) readsPods() bool {
 // faultsOf returns what can happen to the children of a sample: of each kind of children that make Pods, to the
 // first.
 func (k kind) faultsOf(t *testing.T, sample corpus.Sample) (list []fault) {
-	world := k.world(player.DynamicApply, "v2")
+	world, kinds := k.world(player.DynamicApply, "v2"), map[string]bool{}
+	world.Watch(func(c player.Write) {
+		if c.Before != nil || c.After.GetKind() != "Pod" {
+			return
+		}
+		if child := topOf(world, c.After); child != nil && !kinds[child.GetKind()] {
+			kinds[child.GetKind()] = true
+			list = append(list, faults(child, c.After)...)
+		}
+	}, nil, nil)
 	for _, text := range sample.Objects() {
 		require.NoError(t, world.Apply(text))
 	}
 	require.NoError(t, world.Play())
-	kinds := map[string]bool{}
-	for _, pod := range world.List("v1", "Pod") {
-		child := topOf(world, pod)
-		if child == nil || kinds[child.GetKind()] {
-			continue
-		}
-		kinds[child.GetKind()] = true
-		list = append(list, faults(child, pod)...)
-	}
 	for i := range list {
 		list[i].isVain = !list[i].aim(world)
 	}
@@ -243,6 +247,12 @@ func (k kind) watch(sample corpus.Sample, apply player.Strategy, f fault) *watch
 
 // hasHappened reports whether there was anything to which it could happen.
 func (w *watched) hasHappened() bool {
+	if w.Do == "quota" || w.Do == "refuse" {
+		return slices.ContainsFunc(w.world.Events(), func(event Object) bool {
+			message, _, _ := unstructured.NestedString(event.Object, "message")
+			return strings.Contains(message, w.words) || strings.Contains(message, "already allocated")
+		})
+	}
 	return !w.isVain && len(w.vain) == 0 && (w.trouble == nil || !w.first.IsZero())
 }
 

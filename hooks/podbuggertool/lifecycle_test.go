@@ -92,7 +92,7 @@ func TestFailedJobIsTriedAgainForAnotherRecipeOnly(t *testing.T) {
 		status := s.status("toolbox")
 		require.Equal(s.t, []podbuggertool.PodStatus{{
 			Name: "web", State: podbuggertool.PodFailed,
-			Message: "Job/" + job + " has failed: BackoffLimitExceeded; kubectl said: Error",
+			Message: "Job/" + job + " has failed: BackoffLimitExceeded; kubectl said: Error, exit code 1",
 		}}, status.Pods)
 		require.Equal(s.t, "True", s.Condition("PodBuggerTool/toolbox", "Stalled").Status)
 

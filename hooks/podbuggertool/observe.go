@@ -26,6 +26,7 @@ type observedPod struct {
 		Labels            map[string]string          `json:"labels"`
 		Annotations       map[string]json.RawMessage `json:"annotations"`
 		CreationTimestamp metav1.Time                `json:"creationTimestamp"`
+		DeletionTimestamp metav1.Time                `json:"deletionTimestamp"` // when the grace period ends
 		OwnerReferences   []owner                    `json:"ownerReferences"`
 	} `json:"metadata"`
 	Spec struct {
@@ -206,24 +207,23 @@ func (j *observedJob) left(now time.Time) time.Duration {
 	return jobPatience - now.Sub(j.Metadata.CreationTimestamp.Time)
 }
 
-// activity says what a running Job does.
-func (w *observed) activity(job *observedJob) string {
+// told returns what is said of the Pods of a running Job, or nil where it has none at the moment.
+func (w *observed) told(job *observedJob, now time.Time) *operator.Told {
+	var pods []operator.Pod
 	for _, pod := range w.helpers[job.UID] {
-		if !pod.Status.IsDone() {
-			return pod.Status.Activity()
-		}
+		pods = append(pods, operator.Pod{Snapshot: pod.Snapshot, Created: pod.Metadata.CreationTimestamp, Deleted: pod.Metadata.DeletionTimestamp, Status: &pod.Status.PodStatus})
 	}
-	return "it has no Pod at the moment"
+	return operator.Tell(pods, now)
 }
 
 // kubectlError returns the last error of kubectl, in one line, or "".
 func (w *observed) kubectlError(job *observedJob) string {
 	for _, pod := range w.helpers[job.UID] {
 		if ended := pod.Status.Failed(); ended != nil {
-			return cmp.Or(firstLine(ended.State.Terminated.Message), ended.State.Terminated.Reason)
+			return cmp.Or(firstLine(ended.State.Terminated.Message), ended.Why())
 		}
 		if pod.Status.Phase == corev1.PodFailed {
-			return cmp.Or(pod.Status.Reason, firstLine(pod.Status.Message))
+			return firstLine(pod.Status.Failure())
 		}
 	}
 	return ""

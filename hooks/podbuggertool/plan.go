@@ -25,9 +25,10 @@ type candidate struct {
 	// jobName is empty if a Job is of no use. The job is nil until it is observed.
 	jobName string
 	job     *observedJob
-	isKept  bool // the job is
-	isNamed bool // the Role names the Pod, for its Job has yet to end
-	isMade  bool // the Job is made now, for the observed Role names the Pod
+	isKept  bool           // the job is
+	isNamed bool           // the Role names the Pod, for its Job has yet to end
+	isMade  bool           // the Job is made now, for the observed Role names the Pod
+	told    *operator.Told // of the Job's Pods, nil where nothing is said of them
 }
 
 // candidatesOf returns the candidates with what the Pods themselves show.
@@ -183,7 +184,11 @@ func (c *candidate) observeJob(o observed, now time.Time) outcome {
 			c.state, c.message = PodFailed, c.job.Ref()+" has succeeded, and the Pod does not show the container: delete the Job to try again"
 		}
 	case underWay:
-		c.message = c.job.Ref() + " is under way: " + o.activity(c.job) + said
+		activity := "it has no Pod at the moment"
+		if c.told = o.told(c.job, now); c.told != nil {
+			activity = c.told.Text
+		}
+		c.message = c.job.Ref() + " is under way: " + activity + said
 		if !c.job.Metadata.CreationTimestamp.IsZero() {
 			c.again = c.job.left(now)
 		}

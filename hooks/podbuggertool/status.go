@@ -37,6 +37,14 @@ func count(candidates []*candidate) Status {
 	return status
 }
 
+// withTold adds what hinders a Job, while some are under way.
+func withTold(j operator.Summary, told *operator.Told) operator.Summary {
+	if j.State != operator.Progressing {
+		return j
+	}
+	return j.Telling(told)
+}
+
 // judge returns the state of all Pods, if the children are up to date.
 func judge(status *Status, isStuck bool) operator.Summary {
 	wanted := status.Injected + status.Pending + status.Failed

@@ -103,7 +103,7 @@ func stateOfWorkload(object Object) State {
 		return Waiting
 	}
 	switch rollout.Summary().State {
-	case operator.Done:
+	case operator.Done, operator.Restarted:
 		return Ready
 	case operator.Failed, operator.Degraded:
 		return Failing
