@@ -84,6 +84,9 @@ func (p *Pod) rank(told *Told) int {
 
 // tell returns what is to be said of one Pod, or nil.
 func (p *Pod) tell(now time.Time) *Told {
+	if !p.Terminating && p.Status.Phase == corev1.PodRunning && p.Status.IsReady() {
+		return p.restarted(now)
+	}
 	told := &Told{Pod: p.Name, State: Progressing}
 	switch status := p.Status; {
 	case p.Terminating:
@@ -93,7 +96,7 @@ func (p *Pod) tell(now time.Time) *Told {
 	case status.IsDone():
 		return nil
 	case status.IsReady():
-		return p.restarted(told, now)
+		return p.restarted(now)
 	case status.IsStuck():
 		told.State, told.Text = Degraded, status.Activity()
 	default:
@@ -118,23 +121,25 @@ func (p *Pod) terminates(told *Told, now time.Time) {
 }
 
 // restarted tells of a ready Pod one of whose containers has ended lately.
-func (p *Pod) restarted(told *Told, now time.Time) *Told {
+func (p *Pod) restarted(now time.Time) *Told {
 	var last *ContainerStatus
-	containers := p.Status.Containers()
-	for i := range containers {
-		ended := containers[i].LastState.Terminated
-		if ended != nil && (last == nil || ended.FinishedAt.After(last.LastState.Terminated.FinishedAt.Time)) {
-			last = &containers[i]
+	for _, containers := range [...][]ContainerStatus{p.Status.InitStatuses, p.Status.ContainerStatuses} {
+		for i := range containers {
+			ended := containers[i].LastState.Terminated
+			if ended != nil && (last == nil || ended.FinishedAt.After(last.LastState.Terminated.FinishedAt.Time)) {
+				last = &containers[i]
+			}
 		}
 	}
 	if last == nil {
 		return nil
 	}
-	told.again = last.LastState.Terminated.FinishedAt.Add(forgetEnd).Sub(now)
-	if told.again <= 0 {
+	again := last.LastState.Terminated.FinishedAt.Add(forgetEnd).Sub(now)
+	if again <= 0 {
 		return nil
 	}
-	told.State, told.Text = Restarted, last.Name+" runs again; it ended: "+killed(last.LastState.Terminated)
+	told := &Told{Pod: p.Name, State: Restarted, again: again}
+	told.Text = last.Name+" runs again; it ended: "+killed(last.LastState.Terminated)
 	return told
 }
 
