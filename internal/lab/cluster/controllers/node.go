@@ -96,10 +96,10 @@ func (b *Builtin) Evict(ref kube.Ref, why string) {
 	if len(pod.Spec.Containers) > 0 {
 		c = pod.Spec.Containers[0].Name
 	}
-	pod.Status.Phase, pod.Status.Reason, pod.Status.Message = corev1.PodFailed, "Evicted", fmt.Sprintf(evictions[why], c)
+	pod.Status.Reason, pod.Status.Message = "Evicted", fmt.Sprintf(evictions[why], c)
 	b.warn(pod, "Evicted", pod.Status.Message)
 	b.disrupt(pod, corev1.PodReasonTerminationByKubelet, pod.Status.Message)
-	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodFailed"})
+	b.finish(pod, corev1.PodFailed, 137)
 	b.report(ref, &pod.Status)
 }
 

@@ -58,7 +58,9 @@ func (b *Builtin) schedule(object kube.Object, pod *corev1.Pod, trouble *Trouble
 		return
 	}
 	b.setPodCondition(pod, waits)
-	b.event(object, "FailedScheduling", waits.Message)
+	if waits.Reason == corev1.PodReasonUnschedulable { // the API server alone tells of a gate
+		b.event(object, "FailedScheduling", waits.Message)
+	}
 	b.report(kube.RefOf(object), &pod.Status)
 }
 
@@ -179,7 +181,8 @@ func (b *Builtin) settle(pod *corev1.Pod) {
 func (b *Builtin) running(c corev1.Container, ready bool) corev1.ContainerStatus {
 	s := corev1.ContainerStatus{
 		Name: c.Name, Image: c.Image, ImageID: "sha256:" + strings.Repeat("0", 64),
-		Ready: ready && canBeReady(c), Started: new(!isUnreachable(c, c.StartupProbe)),
+		ContainerID: fmt.Sprintf("containerd://%064x", b.server.Version()),
+		Ready:       ready && canBeReady(c), Started: new(!isUnreachable(c, c.StartupProbe)),
 		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: b.now()}},
 	}
 	if !ready && c.ReadinessProbe == nil && c.StartupProbe == nil {
@@ -214,11 +217,14 @@ func (b *Builtin) serve(pod *corev1.Pod, flapping bool) {
 
 func (b *Builtin) finish(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) {
 	pod.Status.Phase = phase
-	for i := range pod.Status.ContainerStatuses {
-		s := &pod.Status.ContainerStatuses[i]
+	for _, s := range lasting(pod) {
+		if s.State.Terminated == nil || s.State.Terminated.ExitCode == 0 {
+			s.State = b.terminated(exitCode, *pod.Status.StartTime)
+		}
+		s.State.Terminated.ContainerID = s.ContainerID
 		s.Ready, s.Started = false, new(false)
-		s.State = b.terminated(exitCode, *pod.Status.StartTime)
 	}
+	b.setPodCondition(pod, corev1.PodCondition{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionFalse})
 	reason := "PodCompleted"
 	if phase == corev1.PodFailed {
 		reason = "PodFailed"
@@ -255,12 +261,21 @@ func (b *Builtin) setReady(pod *corev1.Pod, ready bool) {
 	})
 }
 
+// orderOfConditions is theirs in a status. Those that are not the kubelet's come first: see generateAPIPodStatus in
+// pkg/kubelet/kubelet_pods.go.
+var orderOfConditions = []corev1.PodConditionType{
+	corev1.DisruptionTarget, corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
+}
+
 // setPodCondition sets a condition. If its status does not change, it keeps its time.
 func (b *Builtin) setPodCondition(pod *corev1.Pod, condition corev1.PodCondition) {
 	condition.LastTransitionTime, condition.ObservedGeneration = b.now(), pod.Generation
 	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == condition.Type })
 	if i < 0 {
 		pod.Status.Conditions = append(pod.Status.Conditions, condition)
+		slices.SortStableFunc(pod.Status.Conditions, func(a, b corev1.PodCondition) int {
+			return slices.Index(orderOfConditions, a.Type) - slices.Index(orderOfConditions, b.Type)
+		})
 		return
 	}
 	if old := pod.Status.Conditions[i]; old.Status == condition.Status {

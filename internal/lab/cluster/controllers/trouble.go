@@ -65,11 +65,11 @@ func Troubles() []Trouble {
 		{Name: "startup-probe", Does: "a startup probe fails", Words: "probe", at: probing, probe: startupProbe, ends: killed},
 		{Name: "liveness-probe", Does: "a liveness probe fails", Words: "probe", at: probing, probe: livenessProbe, ends: killed},
 		{Name: "readiness-probe", Does: "a readiness probe fails", Words: "readiness probe", at: probing, probe: readinessProbe},
-		{Name: "pull", Does: "there is no such image", Words: ": not found", at: creating, reason: "ErrImagePull", message: resolve("%[1]s: not found")},
-		{Name: "pull-denied", Does: "an image needs credentials", Words: "403 Forbidden", at: creating, reason: "ErrImagePull", message: resolve(
+		{Name: "pull", Does: "there is no such image", Words: ": not found", at: creating, reason: "ErrImagePull", message: resolve(notFound, "%[1]s: not found")},
+		{Name: "pull-denied", Does: "an image needs credentials", Words: "403 Forbidden", at: creating, reason: "ErrImagePull", message: resolve("",
 			"failed to authorize: failed to fetch oauth token: unexpected status from GET request to https://auth.example.com/token?scope=repository%%3Aserving%%3Apull&service=registry.example.com: 403 Forbidden")},
 		{Name: "pull-platform", Does: "an image is not for the node's processor", Words: "no match for platform in manifest", at: creating, reason: "ErrImagePull", message: func(_ *corev1.Pod, c *corev1.Container) string {
-			return fmt.Sprintf("failed to pull and unpack image %q: no match for platform in manifest: not found", c.Image)
+			return fmt.Sprintf(notFound+"failed to pull and unpack image %q: no match for platform in manifest: not found", c.Image)
 		}},
 		{Name: "config", Does: "a Secret of a variable is missing", Words: `secret "token" not found`, at: creating, reason: "CreateContainerConfigError", message: says(`secret "token" not found`)},
 		{Name: "root", Does: "an image runs as root, and may not", Words: "image will run as root", at: creating, reason: "CreateContainerConfigError", message: func(pod *corev1.Pod, c *corev1.Container) string {
@@ -188,9 +188,12 @@ func says(text string) func(*corev1.Pod, *corev1.Container) string {
 	return func(*corev1.Pod, *corev1.Container) string { return text }
 }
 
-func resolve(cause string) func(*corev1.Pod, *corev1.Container) string {
+// notFound stands before a sentence of containerd; the code Unknown does not, see pkg/remote_image.go of cri-client.
+const notFound = "rpc error: code = NotFound desc = "
+
+func resolve(code, cause string) func(*corev1.Pod, *corev1.Container) string {
 	return func(_ *corev1.Pod, c *corev1.Container) string {
-		return fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: ", c.Image, c.Image) + fmt.Sprintf(cause+"%[2]s", c.Image, "")
+		return code + fmt.Sprintf("failed to pull and unpack image %q: failed to resolve reference %q: ", c.Image, c.Image) + fmt.Sprintf(cause+"%[2]s", c.Image, "")
 	}
 }
 

@@ -106,9 +106,9 @@ func isBackingOff(s *corev1.ContainerStatus) bool {
 func (b *Builtin) endContainer(pod *corev1.Pod, trouble *Trouble, c *corev1.Container, s *corev1.ContainerStatus) {
 	ended := trouble.ends
 	ended.StartedAt, ended.FinishedAt = s.State.Running.StartedAt, b.now()
-	ended.ContainerID = "containerd://" + string(pod.UID)
-	if trouble.reason != "" {
-		ended.Message = trouble.message(pod, c)
+	ended.ContainerID = s.ContainerID
+	if trouble.reason != "" { // it has not started, and containerd's zero is that of 1970
+		ended.Message, ended.StartedAt = trouble.message(pod, c), metav1.Unix(0, 0)
 	}
 	if trouble.probe != nil {
 		b.warn(pod, "Unhealthy", trouble.unhealthy())
@@ -255,7 +255,10 @@ func (b *Builtin) createAll(pod *corev1.Pod, trouble *Trouble, troubled *corev1.
 func (b *Builtin) reject(pod *corev1.Pod, trouble *Trouble) {
 	message := trouble.message(pod, nil)
 	b.warn(pod, trouble.reason, message)
-	pod.Status.Phase, pod.Status.Reason, pod.Status.Message = corev1.PodFailed, trouble.reason, "Pod was rejected: "+message
+	pod.Status = corev1.PodStatus{
+		Phase: corev1.PodFailed, Reason: trouble.reason, Message: "Pod was rejected: " + message, StartTime: new(b.now()),
+		ObservedGeneration: pod.Generation, QOSClass: pod.Status.QOSClass,
+	}
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		known := b.rejections[owner.UID]
 		b.rejections[owner.UID] = rejections{known.count + 1, b.server.Now().Add(10 * time.Second << min(known.count, 5))}
