@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -86,6 +87,9 @@ func (s *PodStatus) facts() (facts []string, isRoutine bool) {
 			facts = append(facts, c.runsAgain())
 		case c.State.Running != nil && isInit:
 			preparing = []string{"init container " + c.Name + " is running"} // those before it are sidecars
+			if c.Started != nil && !*c.Started {                             // it is one, too: others have no probe
+				preparing = []string{c.probes()}
+			}
 		case c.State.Running != nil:
 			runs = append(runs, c.Name+" is still running")
 			if text := c.probes(); text != "" {
@@ -116,8 +120,12 @@ func (s *PodStatus) Failure(sidecars ...string) string {
 	} else if s.Message != "" {
 		facts = append(facts, Quoted(s.Message))
 	}
-	if disruption := s.condition(corev1.DisruptionTarget); s.Disruption() != "" && (s.Message == "" || disruption.Message != s.Message) {
-		facts = append(facts, quoted(s.Disruption(), disruption.Message))
+	switch c := s.condition(corev1.DisruptionTarget); {
+	case s.Disruption() == "":
+	case c.Message == s.Message: // it is told
+		facts = append(facts, s.Disruption())
+	default:
+		facts = append(facts, quoted(s.Disruption(), c.Message))
 	}
 	switch c := s.Failed(sidecars...); {
 	case c != nil && len(facts) == 0:
@@ -132,6 +140,9 @@ func (s *PodStatus) Failure(sidecars ...string) string {
 func isStarting(reason string) bool {
 	return slices.Contains([]string{"", "PodInitializing", "ContainerCreating"}, reason)
 }
+
+// hookExit is how the command of a hook ended.
+var hookExit = regexp.MustCompile(`exited with \d+`)
 
 // Why says in the kubelet's words what the container waits for or how it ended, "" while it runs. It
 // contains nothing that its program writes.
@@ -154,6 +165,8 @@ func (c *ContainerStatus) waits() string {
 		return waiting.Reason + ", after it ended: " + killed(before)
 	case waiting.Reason == "CrashLoopBackOff":
 		return waiting.Reason
+	case waiting.Reason == "PostStartHookError": // the sentence ends with what the hook has written
+		return quoted(waiting.Reason, hookExit.FindString(waiting.Message))
 	}
 	return quoted(waiting.Reason, waiting.Message)
 }

@@ -99,6 +99,9 @@ func (p *Pod) tell(now time.Time) *Told {
 		return p.restarted(now)
 	case status.IsStuck():
 		told.State, told.Text = Degraded, status.Activity()
+		if since := status.withoutSandbox(); since != nil {
+			told.Text += ", and it has no sandbox" + p.since(since)
+		}
 	default:
 		p.start(told, now)
 	}
@@ -143,19 +146,25 @@ func (p *Pod) restarted(now time.Time) *Told {
 	return told
 }
 
-// start tells of a Pod that does what comes first, or what takes its time. What it waits for while its
-// volumes are mounted is told by Events only.
+// start tells of a Pod that does what comes first, or what takes its time. What it waits for until it has its
+// volumes and its network is told by Events only.
 func (p *Pod) start(told *Told, now time.Time) {
 	told.Text = p.Status.Activity()
-	if ready := p.Status.condition(corev1.PodReady); ready != nil && p.Status.failsReadiness() {
+	if ready := p.Status.condition(corev1.PodReady); ready != nil && (p.Status.failsReadiness() || ready.Reason == "ReadinessGatesNotReady") {
 		if told.again = ready.LastTransitionTime.Add(forgetEnd).Sub(now); told.again <= 0 {
 			told.State, told.again = Degraded, 0
 		}
 	}
-	if !p.Status.waitsForVolumes() || p.Status.StartTime == nil {
+	since := p.Status.withoutSandbox()
+	switch scheduled := p.Status.condition(corev1.PodScheduled); {
+	case p.Status.waitsForVolumes():
+		since = p.Status.StartTime
+	case scheduled != nil && scheduled.Status == corev1.ConditionTrue && p.Status.StartTime == nil && p.Status.Phase == corev1.PodPending:
+		since, told.Text = &scheduled.LastTransitionTime, "it has a node, whose kubelet has not taken it up"
+	}
+	if since == nil || since.IsZero() {
 		return
 	}
-	since := *p.Status.StartTime
 	switch age := now.Sub(since.Time); {
 	case age < slowStart:
 		told.again = slowStart - age
@@ -165,7 +174,20 @@ func (p *Pod) start(told *Told, now time.Time) {
 	default:
 		told.State = Degraded
 	}
-	told.Text += fmt.Sprintf(", since %s; see kubectl events -n %s --for pod/%s", since.UTC().Format(time.TimeOnly), p.Namespace, p.Name)
+	told.Text += p.since(since)
+}
+
+// since says how long that has been, which Events explain.
+func (p *Pod) since(t *metav1.Time) string {
+	return fmt.Sprintf(", since %s; see kubectl events -n %s --for pod/%s", t.UTC().Format(time.TimeOnly), p.Namespace, p.Name)
+}
+
+// withoutSandbox returns since when a Pod that has run has no sandbox, as after its node was started again, or nil.
+func (s *PodStatus) withoutSandbox() *metav1.Time {
+	if c := s.condition(corev1.PodReadyToStartContainers); s.Phase == corev1.PodRunning && c != nil && c.Status == corev1.ConditionFalse {
+		return &c.LastTransitionTime
+	}
+	return nil
 }
 
 // failsReadiness reports whether a container runs, and only its readiness probe does not succeed. Before its startup
