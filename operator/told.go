@@ -155,12 +155,12 @@ func (p *Pod) start(told *Told, now time.Time) {
 			told.State, told.again = Degraded, 0
 		}
 	}
-	since := p.Status.withoutSandbox()
+	since, text := p.Status.withoutSandbox(), told.Text
 	switch scheduled := p.Status.condition(corev1.PodScheduled); {
 	case p.Status.waitsForVolumes():
 		since = p.Status.StartTime
 	case scheduled != nil && scheduled.Status == corev1.ConditionTrue && p.Status.StartTime == nil && p.Status.Phase == corev1.PodPending:
-		since, told.Text = &scheduled.LastTransitionTime, "it has a node, whose kubelet has not taken it up"
+		since, text = &scheduled.LastTransitionTime, "it has a node, whose kubelet has not taken it up"
 	}
 	if since == nil || since.IsZero() {
 		return
@@ -174,7 +174,7 @@ func (p *Pod) start(told *Told, now time.Time) {
 	default:
 		told.State = Degraded
 	}
-	told.Text += p.since(since)
+	told.Text = text + p.since(since)
 }
 
 // since says how long that has been, which Events explain.
