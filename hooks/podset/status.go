@@ -141,10 +141,19 @@ func activity(s state) operator.Summary {
 	default:
 		state, reason, message = operator.Done, reasonReady, fmt.Sprintf("%d of %d Pods are ready", n.ready, size)
 		if outdated > 0 {
-			message += fmt.Sprintf("; %d stay of an older template, as spec.partition says", outdated)
+			message += stays(outdated, min(int(s.set.Spec.Partition), size))
 		}
 	}
 	return operator.Summary{State: state, Reason: reason, Message: message}
+}
+
+// stays tells of the Pods of an older template. Of those that are wanted some may be gone: partition
+// was raised, or size, since the change.
+func stays(outdated, wanted int) string {
+	if outdated < wanted {
+		return fmt.Sprintf("; %d stay of an older template, %d fewer than spec.partition: apply the older template to go back", outdated, wanted-outdated)
+	}
+	return fmt.Sprintf("; %d stay of an older template, as spec.partition says", outdated)
 }
 
 // replacing says which failed Pods are being replaced, or why not yet.
