@@ -19,8 +19,9 @@ type candidate struct {
 	state   PodState
 	message string
 	again   time.Duration // when to look again, zero for not at all
-	// isOutdated is set if its container has another image, isStuck if it has failed for good.
-	isOutdated, isStuck bool
+	// isOutdated is set if its container has another image, isBroken if it cannot start or has failed,
+	// and isStuck if it has failed for good.
+	isOutdated, isBroken, isStuck bool
 
 	// jobName is empty if a Job is of no use. The job is nil until it is observed.
 	jobName string
@@ -68,13 +69,14 @@ func (p Policy) candidatesOf(tool *PodBuggerTool, o observed) ([]*candidate, err
 func (c *candidate) setContainer(tool *PodBuggerTool, image string) {
 	debug := c.pod.debugState(tool.Name)
 	c.state, c.message, c.isStuck = PodInjected, debug.what, debug.hasFailed
+	c.isBroken = debug.isBroken
 	if !debug.hasStarted {
 		c.again = metacontroller.RelatedResync
 	}
 	if c.isOutdated = image != tool.Spec.Image; c.isOutdated {
 		c.state, c.message = PodOutdated, fmt.Sprintf("it has the image %.8000s; %s", image, debug.what) // an image has no longest name
 	}
-	if debug.isBroken {
+	if debug.isBroken || !debug.hasStarted {
 		c.state = PodNotRunning
 	}
 }

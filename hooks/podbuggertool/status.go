@@ -19,7 +19,9 @@ var states = []PodState{PodFailed, PodNotRunning, PodPending, PodOutdated, PodIn
 func count(candidates []*candidate) Status {
 	status := Status{Matched: int32(len(candidates))}
 	counts := map[PodState]int32{}
-	for _, c := range candidates {
+	sorted := slices.Clone(candidates)
+	slices.SortFunc(sorted, byTrouble)
+	for _, c := range sorted {
 		counts[c.state]++
 		if c.isOutdated {
 			status.Outdated++
@@ -30,9 +32,6 @@ func count(candidates []*candidate) Status {
 	status.NotRunning, status.Pending = counts[PodNotRunning], counts[PodPending]
 	status.Failed, status.Skipped = counts[PodFailed], counts[PodSkipped]
 	status.Ready = fmt.Sprintf("%d/%d", status.Injected-status.NotRunning, status.Injected+status.Pending+status.Failed)
-	slices.SortFunc(status.Pods, func(a, b PodStatus) int {
-		return cmp.Or(slices.Index(states, a.State)-slices.Index(states, b.State), strings.Compare(a.Name, b.Name))
-	})
 	status.Pods = status.Pods[:min(len(status.Pods), maxListed)]
 	return status
 }
@@ -45,8 +44,21 @@ func withTold(j operator.Summary, told *operator.Told) operator.Summary {
 	return j.Telling(told)
 }
 
+// byTrouble orders Pods as the status lists them. A container that starts is not running either, and
+// needs nobody.
+func byTrouble(a, b *candidate) int {
+	rank := map[bool]int{true: -1}
+	return cmp.Or(
+		slices.Index(states, a.state)-slices.Index(states, b.state),
+		rank[a.isBroken]-rank[b.isBroken],
+		strings.Compare(a.pod.Name, b.pod.Name),
+	)
+}
+
 // judge returns the state of all Pods, if the children are up to date.
-func judge(status *Status, isStuck bool) operator.Summary {
+func judge(status *Status, candidates []*candidate) operator.Summary {
+	isStuck := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.isStuck })
+	isBroken := slices.ContainsFunc(candidates, func(c *candidate) bool { return c.isBroken })
 	wanted := status.Injected + status.Pending + status.Failed
 	message := fmt.Sprintf("%d of %d running Pods have the container", status.Injected, wanted)
 	if status.Outdated > 0 {
@@ -67,9 +79,9 @@ func judge(status *Status, isStuck bool) operator.Summary {
 		summary.State, summary.Reason = operator.Failed, "InjectionFailed"
 	case isStuck:
 		summary.State, summary.Reason = operator.Failed, "ContainerFailed"
-	case status.NotRunning > 0:
+	case isBroken:
 		summary.State, summary.Reason = operator.Degraded, "ContainerNotRunning"
-	case status.Pending > 0:
+	case status.Pending+status.NotRunning > 0:
 		summary.State, summary.Reason = operator.Progressing, "Injecting"
 	case wanted == 0:
 		summary.Reason, summary.Message = "NothingToDo", "no running Pod matches"

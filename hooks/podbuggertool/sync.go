@@ -31,6 +31,7 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 		return result{}, err
 	}
 	var resync time.Duration
+<<<<<<< HEAD
 	var told *operator.Told // of a Job that may need a person
 	isStuck := false
 	for _, c := range candidates {
@@ -43,6 +44,14 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 	status := count(candidates)
 	report := operator.NewReport(tool, tool.Status.Status, request, differs)
 	report.SetSummary(report.With(withTold(judge(&status, isStuck), told)))
+=======
+	for _, c := range candidates {
+		resync = operator.Soonest(resync, c.again)
+	}
+	status := count(candidates)
+	report := operator.NewReport(tool, tool.Status.Status, request, differs)
+	report.SetSummary(report.With(judge(&status, candidates)))
+>>>>>>> 9e2ee98f (podbuggertool: a container that has yet to start is not Ready)
 	return operator.Answer(report, tool.Status, status, wanted, resync), nil
 }
 

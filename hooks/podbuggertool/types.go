@@ -180,7 +180,7 @@ type PodState string
 const (
 	// PodInjected has the container.
 	PodInjected PodState = "Injected"
-	// PodNotRunning has the container, which cannot start or has failed.
+	// PodNotRunning has the container, which has yet to start, cannot start or has failed.
 	PodNotRunning PodState = "NotRunning"
 	// PodOutdated has the container, with another image than is asked for now.
 	PodOutdated PodState = "Outdated"
@@ -199,8 +199,8 @@ type PodStatus struct {
 	// Name is the name of the Pod.
 	// +required
 	Name string `json:"name"`
-	// State is Injected, NotRunning (it has the container, which cannot start or
-	// has failed), Outdated (it has the container, with another image), Pending (its Job is under way), Failed, Waiting (it is not scheduled yet) or
+	// State is Injected, NotRunning (it has the container, which has yet to start,
+	// cannot start or has failed), Outdated (it has the container, with another image), Pending (its Job is under way), Failed, Waiting (it is not scheduled yet) or
 	// Skipped (it is beyond maxPods).
 	// +required
 	State PodState `json:"state"`
@@ -213,13 +213,13 @@ type PodStatus struct {
 // Status is the observed state of the Pods that match.
 //
 // Conditions are Ready, which is True when every running Pod within maxPods
-// has the container and none has failed, ChildrenObserved and, when a Pod cannot
+// has the container, each has started and none has failed, ChildrenObserved and, when a Pod cannot
 // get it or it has failed, Stalled.
 type Status struct {
 	operator.Status `json:",inline"`
 
-	// Ready reads 3/4: Pods that have the container, but for those in which it
-	// cannot start or has failed, of those that run, within maxPods.
+	// Ready reads 3/4: Pods in which the container runs or has ended well, of
+	// those that run, within maxPods.
 	// +optional
 	Ready string `json:"ready,omitempty"`
 	// Matched is the number of Pods that match, those that do not run yet and
@@ -229,8 +229,9 @@ type Status struct {
 	// Injected is the number of running Pods that have the container.
 	// +optional
 	Injected int32 `json:"injected"`
-	// NotRunning is the number of those injected whose container cannot start or
-	// has failed. Kubernetes starts none again: another Pod has to take its place.
+	// NotRunning is the number of those injected whose container has yet to start,
+	// cannot start or has failed. Kubernetes starts none that has failed again:
+	// another Pod has to take its place.
 	// +optional
 	NotRunning int32 `json:"notRunning"`
 	// Pending is the number of running Pods that shall have the container, and
@@ -250,7 +251,7 @@ type Status struct {
 	// +optional
 	Skipped int32 `json:"skipped"`
 	// Pods are the Pods that match, up to 100 of them: the failed ones first,
-	// then those not running, pending, outdated, injected, waiting and skipped, each by name.
+	// then those not running (of which those that have yet to start last), pending, outdated, injected, waiting and skipped, each by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
