@@ -31,7 +31,7 @@ func Controller() metacontroller.Controller {
 		// Why a Pod has failed the kubelet or the container runtime says, too: these are frequent.
 		Reasons: []string{
 			"Running", "Succeeded", reasonPodDeleted, reasonPodLost, reasonUnknown, reasonSuspended, reasonRetrying,
-			"Error", "OOMKilled", "Evicted", "DeadlineExceeded", "ContainerCannotRun",
+			"Error", "OOMKilled", "Evicted", reasonDeadline, "ContainerCannotRun",
 			"EvictionByEvictionAPI", "PreemptionByScheduler", "DeletionByTaintManager", "TerminationByKubelet",
 		},
 		Sync: metacontroller.Sync(sync),

@@ -81,13 +81,24 @@ func observe(job *MyJob, request metacontroller.Observed) (observed, error) {
 	return o, nil
 }
 
-// startTime returns when a node took the first Pod on, or nil. After it was suspended, the MyJob
-// starts anew.
+// startTime returns when the first Pod was made, or nil. After it was suspended, the MyJob starts
+// anew.
 func (o observed) startTime(job *MyJob) *metav1.Time {
 	if o.pod == nil || o.attempt > 1 && job.Status.StartTime != nil {
 		return job.Status.StartTime
 	}
+	if created := o.pod.Metadata.CreationTimestamp; !created.IsZero() {
+		return &created
+	}
 	return cmp.Or(o.pod.Status.StartTime, job.Status.StartTime)
+}
+
+// hasBegun reports whether the Pod of this attempt runs, or did when it was last observed.
+func (o observed) hasBegun(job *MyJob) bool {
+	if o.pod == nil {
+		return job.Status.Phase != PhasePending
+	}
+	return o.pod.Status.Phase != corev1.PodPending && o.pod.Status.Phase != ""
 }
 
 // isOlder reports whether the Pod was there before the MyJob, as [operator.IsOlder] does. One

@@ -67,7 +67,12 @@ func decide(job *MyJob, observed observed, now time.Time) plan {
 		return observed.plan(job, terminating, 0)
 	}
 	p := observed.plan(job, running, 0)
-	switch {
+	end := observed.deadline(job)
+	switch left := end.Sub(now); {
+	case !job.Spec.isSuspended() && !end.IsZero() && left <= 0:
+		return overrun(job, observed, end, now)
+	case !job.Spec.isSuspended() && !end.IsZero():
+		p.again = left
 	case !job.Spec.isSuspended():
 	case observed.suspends: // a request has shown why the Pod goes
 		p.kept = p.kept[:len(observed.earlier)]
@@ -89,6 +94,10 @@ func begin(job *MyJob, observed observed, now time.Time) plan {
 	if job.Spec.isSuspended() {
 		return observed.plan(job, suspended, 0)
 	}
+	end := observed.deadline(job)
+	if !end.IsZero() && !now.Before(end) {
+		return givenUp(job, observed, end, now)
+	}
 	if failed := job.Status.Failed; failed > 0 && len(observed.earlier) > 0 {
 		end := observed.earlier[len(observed.earlier)-1].Status.Finished()
 		pause := min(longest, first<<min(failed-1, 10))
@@ -106,7 +115,7 @@ func fail(job *MyJob, observed observed, ended Status, end, now time.Time) plan 
 	if job.Spec.BackoffLimit != nil {
 		limit = *job.Spec.BackoffLimit
 	}
-	if ended.Result == ResultFailed && job.Status.Failed < limit && ended.Reason != "DeadlineExceeded" {
+	if ended.Result == ResultFailed && job.Status.Failed < limit && ended.Reason != reasonDeadline {
 		return next(job, observed, 1, ended)
 	}
 	return conclude(job, observed, observed.outcome(job, ended, end), now)
@@ -130,6 +139,9 @@ func next(job *MyJob, observed observed, failed int32, ended Status) plan {
 func conclude(job *MyJob, observed observed, outcome Status, now time.Time) plan {
 	p := observed.plan(job, ended, 0)
 	p.outcome = outcome
+	if pod := observed.pod; pod != nil && !pod.Status.IsDone() && outcome.Reason == reasonDeadline && job.Status.isShown() {
+		p.kept = p.kept[:len(observed.earlier)]
+	}
 	if len(p.kept) == 0 || job.Spec.TTLSecondsAfterFinished == nil || outcome.CompletionTime == nil {
 		return p
 	}

@@ -21,6 +21,8 @@ const (
 	reasonPodLost    = "PodLost"
 	reasonSuspended  = "Suspended"
 	reasonRetrying   = "Retrying"
+	// reasonDeadline is also what the kubelet says.
+	reasonDeadline = "DeadlineExceeded"
 	// reasonUnknown is that of a MyJob that has ended, as its status tells without telling how, and
 	// whose Pod is gone: another operator wrote that status. It never runs again all the same.
 	reasonUnknown = "ResultUnknown"
@@ -60,7 +62,7 @@ func (s state) report(r *operator.Report) Status {
 		status, own = s.terminating(status)
 		observed(metav1.ConditionTrue, "AllObserved", "the Pod exists")
 	case missing:
-		own.Message = "the Pod is running, though not observed at the moment"
+		own.Message = "the Pod has not finished, though it is not observed at the moment"
 		observed(metav1.ConditionFalse, "Absent", "not observed any more: "+pod)
 	case ended:
 		status, own = s.plan.outcome, s.plan.outcome.judge()
@@ -85,6 +87,9 @@ func (s state) status(phase Phase) Status {
 	}
 	if phase == PhaseRunning {
 		status.PodName = podName(s.job, s.plan.attempt)
+	}
+	if phase == PhaseRunning && !s.observed.hasBegun(s.job) {
+		status.Phase = PhasePending
 	}
 	isResumed := s.plan.attempt > s.observed.attempt && s.plan.failed == s.job.Status.Failed
 	if s.plan.stage == suspended || isResumed || phase == PhasePending && s.plan.attempt == 1 {
@@ -148,8 +153,11 @@ func (s state) terminating(status Status) (Status, operator.Summary) {
 // IsProgressOf reports whether both say that the Pod is there and has not ended. Since when it
 // has been missing is read by later syncs.
 func (s Status) IsProgressOf(old Status) bool {
-	return s.Phase == PhaseRunning && old.Phase == PhaseRunning && meta.IsStatusConditionTrue(old.Conditions, operator.ConditionChildrenObserved)
+	return s.hasPod() && old.hasPod() && s.PodName == old.PodName && meta.IsStatusConditionTrue(old.Conditions, operator.ConditionChildrenObserved)
 }
+
+// hasPod reports whether the status tells of a Pod that has not ended.
+func (s *Status) hasPod() bool { return s.Phase != PhaseCompleted && s.PodName != "" }
 
 // judge tells how a MyJob has ended.
 func (s *Status) judge() operator.Summary {

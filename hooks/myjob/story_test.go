@@ -34,3 +34,13 @@ func TestDeadlineEndsAProgramThatHangs(t *testing.T) {
 	world.RequireCondition("MyJob/mig", "Failed", "True DeadlineExceeded")
 	require.Len(t, world.Objects("Pod"), 1)
 }
+
+// TestDeadlineCountsTheWaitForANode: the kubelet counts from the time the Pod came to its node.
+func TestDeadlineCountsTheWaitForANode(t *testing.T) {
+	world := operettatest.NewWorld(t, operettatest.Options{}, myjob.Controller())
+	world.Apply("{apiVersion: myjob.github.com/v1beta1, kind: MyJob, metadata: {name: mig}, spec: {activeDeadlineSeconds: 60, backoffLimit: 3, " +
+		"template: {spec: {schedulingGates: [{name: example.com/queue}], containers: [{name: main, image: a}]}}}}")
+	world.Play()
+	world.RequireCondition("MyJob/mig", "Failed", "True DeadlineExceeded")
+	require.Empty(t, world.Objects("Pod"))
+}

@@ -48,8 +48,10 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="[?self.?metadata.?labels].all(l, !('controller-uid' in l))",message="the label controller-uid is reserved for the controller: use another key"
 	// +kubebuilder:validation:XValidation:rule="[?self.?metadata.?annotations].all(a, !('operetta.dev/hash' in a) && !('metacontroller.k8s.io/last-applied-configuration' in a))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
 	Template corev1.PodTemplateSpec `json:"template"`
-	// ActiveDeadlineSeconds is the longest that the Pod may run. It then fails
-	// with reason DeadlineExceeded. It cannot be changed.
+	// ActiveDeadlineSeconds is the longest that the MyJob may take from startTime
+	// on, as a Job's: the wait for a node and all attempts together. It then
+	// fails with reason DeadlineExceeded, and a Pod that has not ended is
+	// deleted. It cannot be changed.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=2147483647
@@ -79,9 +81,9 @@ type Phase string
 
 // The phases.
 const (
-	// PhasePending is from the first sync until the Pod exists.
+	// PhasePending is from the first sync until the Pod runs.
 	PhasePending Phase = "pending"
-	// PhaseRunning is while the Pod exists and is not done.
+	// PhaseRunning is while the Pod runs and is not done.
 	PhaseRunning Phase = "running"
 	// PhaseCompleted is for good.
 	PhaseCompleted Phase = "completed"
@@ -133,7 +135,8 @@ type Status struct {
 	// PodName is the name of the Pod, once it has been observed.
 	// +optional
 	PodName string `json:"podName,omitempty"`
-	// StartTime is when a node took the Pod on.
+	// StartTime is when the first Pod was made, or the first after it was
+	// suspended.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 	// CompletionTime is when the last container ended or, where the Pod does not
