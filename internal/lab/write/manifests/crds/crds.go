@@ -178,6 +178,7 @@ func (m module) cut(c metacontroller.Controller, text []byte) ([]byte, error) {
 	}
 	spec = member(member(schema, "properties"), "spec")
 	completeMetadata(spec)
+	completePorts(spec)
 	bound(spec, "spec")
 	cut, err := yaml.Marshal(definition)
 	if err != nil {

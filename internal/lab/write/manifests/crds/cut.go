@@ -2,6 +2,7 @@ package crds
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -97,6 +98,17 @@ func completeMetadata(schema map[string]any) {
 		finalizers["x-kubernetes-list-type"] = "set"
 	}
 	below(schema, completeMetadata)
+}
+
+// completePorts gives the protocol of each container's port the values that Kubernetes knows, which
+// controller-gen leaves out. An empty one is TCP.
+func completePorts(schema map[string]any) {
+	if keys, _ := schema["x-kubernetes-list-map-keys"].([]any); slices.Equal(keys, []any{"containerPort", "protocol"}) {
+		if protocol := member(member(member(schema, "items"), "properties"), "protocol"); protocol["enum"] == nil {
+			protocol["enum"] = []any{"TCP", "UDP", "SCTP", ""}
+		}
+	}
+	below(schema, completePorts)
 }
 
 // pointedTo returns the type that a pointer leads to, or the type itself.

@@ -203,3 +203,21 @@ properties:
       claims: {items: {properties: {metadata: {properties: {finalizers: {type: array, x-kubernetes-list-type: set}, annotations: {type: object}, creationTimestamp: {type: string, format: date-time}}}}}}
 `, string(got))
 }
+
+// TestPortsHaveTheProtocolsThatKubernetesKnows: and a field of that name of somebody else's has any.
+func TestPortsHaveTheProtocolsThatKubernetesKnows(t *testing.T) {
+	ports := func(keys ...any) map[string]any {
+		protocol := map[string]any{"type": "string"}
+		return map[string]any{
+			"x-kubernetes-list-map-keys": keys,
+			"items":                      map[string]any{"properties": map[string]any{"protocol": protocol}},
+		}
+	}
+	schema := map[string]any{"properties": map[string]any{"ports": ports("containerPort", "protocol"), "routes": ports("protocol")}}
+	completePorts(schema)
+	protocol := func(list string) map[string]any {
+		return member(member(member(member(member(schema, "properties"), list), "items"), "properties"), "protocol")
+	}
+	require.Equal(t, []any{"TCP", "UDP", "SCTP", ""}, protocol("ports")["enum"])
+	require.NotContains(t, protocol("routes"), "enum")
+}
