@@ -1,14 +1,18 @@
 package cluster
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// RunDebugJob does what the Pod of a PodBuggerTool's Job does, with its permissions.
+// RunDebugJob does what the Pod of a PodBuggerTool's Job does, with its permissions, and then what the
+// kubelet does: it starts the container.
 func (c *Cluster) RunDebugJob(namespace string, object map[string]any) (stdout, stderr string, err error) {
 	var job batchv1.Job
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object, &job); err != nil {
@@ -27,5 +31,30 @@ func (c *Cluster) RunDebugJob(namespace string, object map[string]any) (stdout, 
 			args[slices.Index(args, "--custom="+pod.Spec.Containers[0].VolumeMounts[1].MountPath+"/"+item.Path)] = "--custom=/dev/stdin"
 		}
 	}
-	return c.KubectlWithInput(stdin, args...)
+	if stdout, stderr, err = c.KubectlWithInput(stdin, args...); err != nil {
+		return stdout, stderr, err
+	}
+	if _, _, err := c.startEphemeral(namespace, job.Annotations["operetta.dev/pod"]); err != nil {
+		return stdout, stderr, fmt.Errorf("start the container: %w", err)
+	}
+	return stdout, stderr, nil
+}
+
+// startEphemeral sets the status of a Pod's ephemeral containers to running.
+func (c *Cluster) startEphemeral(namespace, pod string) (stdout, stderr string, err error) {
+	names, stderr, err := c.Kubectl("get", "pod", pod, "--namespace="+namespace, "--output=jsonpath={range .spec.ephemeralContainers[*]}{.name} {.image}{\"\\n\"}{end}")
+	if err != nil {
+		return names, stderr, err
+	}
+	var statuses []corev1.ContainerStatus
+	for line := range strings.Lines(names) {
+		name, image, _ := strings.Cut(strings.TrimSpace(line), " ")
+		running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+		statuses = append(statuses, corev1.ContainerStatus{Name: name, Image: image, State: running})
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"ephemeralContainerStatuses": statuses}})
+	if err != nil {
+		return "", "", fmt.Errorf("encode the status: %w", err)
+	}
+	return c.Kubectl("patch", "pod", pod, "--namespace="+namespace, "--subresource=status", "--type=merge", "--patch="+string(patch))
 }

@@ -47,6 +47,6 @@ func givenUp(job *MyJob, observed observed, end, now time.Time) plan {
 
 func deadlineExceeded(job *MyJob, doing string) Status {
 	const longest = 500
-	message := fmt.Sprintf("spec.activeDeadlineSeconds (%d) are over: %s", *job.Spec.ActiveDeadlineSeconds, doing)
+	message := fmt.Sprintf("spec.activeDeadlineSeconds (%d) is over: %s", *job.Spec.ActiveDeadlineSeconds, doing)
 	return Status{Result: ResultFailed, Reason: reasonDeadline, Message: printable.Line(message, longest)}
 }
