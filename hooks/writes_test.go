@@ -18,7 +18,7 @@ import (
 // of each simulation.
 func TestStatusWrites(t *testing.T) {
 	for kind, most := range map[string]struct{ created, updated int }{
-		"Build": {4, 5}, "DataService": {5, 2}, "ModelBox": {2, 4}, "MyJob": {created: 3}, "PodBuggerTool": {5, 1}, "PodSet": {3, 7},
+		"Build": {4, 5}, "DataService": {5, 2}, "ModelBox": {2, 4}, "MyJob": {created: 3}, "PodBuggerTool": {4, 1}, "PodSet": {3, 7},
 	} {
 		if !testenv.Selected(strings.ToLower(kind)) {
 			continue
