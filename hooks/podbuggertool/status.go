@@ -37,11 +37,17 @@ func count(candidates []*candidate) Status {
 }
 
 // withTold adds what hinders a Job, while some are under way.
-func withTold(j operator.Summary, told *operator.Told) operator.Summary {
+func withTold(j operator.Summary, candidates []*candidate) operator.Summary {
+	var first *operator.Told // one that may need a person, if there is any
+	for _, c := range candidates {
+		if c.told != nil && (c.told.State == operator.Degraded || c.told.Next() > 0) && (first == nil || first.State != operator.Degraded) {
+			first = c.told
+		}
+	}
 	if j.State != operator.Progressing {
 		return j
 	}
-	return j.Telling(told)
+	return j.Telling(first)
 }
 
 // byTrouble orders Pods as the status lists them. A container that starts is not running either, and

@@ -31,27 +31,12 @@ func (p Policy) sync(tool *PodBuggerTool, request metacontroller.Observed) (resu
 		return result{}, err
 	}
 	var resync time.Duration
-<<<<<<< HEAD
-	var told *operator.Told // of a Job that may need a person
-	isStuck := false
-	for _, c := range candidates {
-		resync = operator.Soonest(resync, c.again)
-		isStuck = isStuck || c.isStuck
-		if c.told != nil && (c.told.State == operator.Degraded || c.told.Next() > 0) && (told == nil || told.State != operator.Degraded) {
-			told = c.told
-		}
-	}
-	status := count(candidates)
-	report := operator.NewReport(tool, tool.Status.Status, request, differs)
-	report.SetSummary(report.With(withTold(judge(&status, isStuck), told)))
-=======
 	for _, c := range candidates {
 		resync = operator.Soonest(resync, c.again)
 	}
 	status := count(candidates)
 	report := operator.NewReport(tool, tool.Status.Status, request, differs)
-	report.SetSummary(report.With(judge(&status, candidates)))
->>>>>>> 9e2ee98f (podbuggertool: a container that has yet to start is not Ready)
+	report.SetSummary(report.With(withTold(judge(&status, candidates), candidates)))
 	return operator.Answer(report, tool.Status, status, wanted, resync), nil
 }
 
