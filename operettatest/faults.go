@@ -57,7 +57,7 @@ func faults(child, pod Object) (list []fault) {
 		pods = fmt.Sprintf("Image/%s", containers[0].(map[string]any)["image"])
 	}
 	for _, trouble := range controllers.Troubles() {
-		f := fault{Action: player.Action{Do: player.Fail, Target: pods, Detail: trouble.Name}, trouble: &trouble, words: trouble.Words, does: trouble.Does}
+		f := fault{Action: player.Action{Do: player.Fail, Target: pods, Detail: trouble.Name}, trouble: &trouble, words: trouble.Words}
 		later := f
 		later.later = true
 		list = append(list, f, later)
@@ -65,19 +65,19 @@ func faults(child, pod Object) (list []fault) {
 	for _, f := range []fault{
 		{Action: player.Action{Do: player.Fail, Target: "PersistentVolumeClaim"}, words: "unbound", does: "a volume claim is not bound"},
 		{Action: player.Action{Do: player.Fail, Target: "Service"}, words: "no address", does: "a load balancer gets no address"},
-		{Action: player.Action{Do: player.Evict, Target: target, Detail: "memory"}, words: "Evicted", later: true, does: "the node is short of memory"},
-		{Action: player.Action{Do: player.Evict, Target: target, Detail: "disk"}, words: "Evicted", later: true, does: "the node is short of disk"},
-		{Action: player.Action{Do: player.Evict, Target: target, Detail: controllers.Preempted}, words: "Preempt", later: true, does: "Pods of more priority take the node"},
+		{Action: player.Action{Do: player.Evict, Target: target, Detail: "memory"}, words: "Evicted", later: true},
+		{Action: player.Action{Do: player.Evict, Target: target, Detail: "disk"}, words: "Evicted", later: true},
+		{Action: player.Action{Do: player.Evict, Target: target, Detail: controllers.Preempted}, words: "Preempt", later: true},
 		{Action: player.Action{Do: "drain", Target: target}, words: "Eviction", later: true},
 		{Action: player.Action{Do: player.Vanish, Target: kube.RefOf(pod).String()}, words: "eleted|terminating", later: true},
 		{Action: player.Action{Do: player.LoseNode, Target: target}, words: "node", later: true},
 		{Action: player.Action{Do: "quota", Target: "Pod"}, words: "exceeded quota"},
-		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "pod-security"}, words: "violates PodSecurity", does: "Pod Security refuses Pods"},
-		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "service-account"}, words: "serviceaccount", does: "the ServiceAccount of Pods is missing"},
-		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "webhook"}, words: "denied the request", does: "an admission webhook refuses Pods"},
-		{Action: player.Action{Do: "refuse", Target: "Service", Detail: "node-port"}, words: "Service/", does: "somebody has the node port"},
+		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "pod-security"}, words: "violates PodSecurity"},
+		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "service-account"}, words: "serviceaccount"},
+		{Action: player.Action{Do: "refuse", Target: "Pod", Detail: "webhook"}, words: "denied the request"},
+		{Action: player.Action{Do: "refuse", Target: "Service", Detail: "node-port"}, words: "Service/"},
 		{Action: player.Action{Do: "take-name", Target: target}, words: target},
-		{Action: player.Action{Do: "take-name", Target: target, Detail: player.Ownerless}, words: target, does: "an object that nobody owns has its name"},
+		{Action: player.Action{Do: "take-name", Target: target, Detail: player.Ownerless}, words: target},
 		{Action: player.Action{Do: "edit", Target: target, Detail: `{"spec":{"paused":true}}`}, words: "paused", later: true, does: "somebody pauses it"},
 		{Action: player.Action{Do: "edit", Target: target, Detail: `{"spec":{"replicas":5}}`}, words: "5", later: true, does: "somebody scales it"},
 	} {

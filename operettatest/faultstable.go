@@ -115,9 +115,15 @@ func (f fault) what() string {
 		return f.does
 	}
 	for _, kind := range player.ActionKinds() {
-		if kind.Name == f.Do {
-			return kind.Does
+		if kind.Name != f.Do {
+			continue
 		}
+		for _, detail := range kind.Details {
+			if detail.Name == f.Detail {
+				return detail.Does
+			}
+		}
+		return kind.Does
 	}
 	return ""
 }

@@ -25,6 +25,17 @@ type ActionKind struct {
 	Of string `json:"of"`
 	// Kinds are the only ones of its objects, if there are any.
 	Kinds []string `json:"kinds,omitempty"`
+	// Details are the ways in which it may be done.
+	Details []Detail `json:"details,omitempty"`
+}
+
+// Detail is one of them.
+type Detail struct {
+	Name string `json:"name"`
+	Does string `json:"does"`
+	// OfPods is set where only Pods, and what controls some, can have it.
+	OfPods bool     `json:"ofPods,omitempty"`
+	Kinds  []string `json:"kinds,omitempty"`
 }
 
 // actions returns those with a button. That of edit asks for more.
@@ -42,7 +53,11 @@ func actions() (list []ActionKind) {
 		case !strings.Contains(k.Form, "/"):
 			of = "kind"
 		}
-		list = append(list, ActionKind{Name: k.Name, Does: k.Does, Of: of, Kinds: k.Kinds})
+		action := ActionKind{Name: k.Name, Does: k.Does, Of: of, Kinds: k.Kinds}
+		for _, detail := range k.Details {
+			action.Details = append(action.Details, Detail(detail))
+		}
+		list = append(list, action)
 	}
 	return list
 }

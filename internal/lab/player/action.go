@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
 )
 
@@ -97,19 +96,29 @@ func (k *ActionKind) check(a Action) error {
 		}
 	}
 	switch {
-	case k.Details != nil && a.Detail != "" && !slices.Contains(k.Details, a.Detail):
-		return fmt.Errorf("%s: there is no %q: write %s", k.Name, a.Detail, strings.Join(k.Details, ", "))
+	case k.Details != nil && a.Detail != "":
+		return k.checkDetail(a)
 	case k.Name == "edit" && a.Detail == "":
 		return fmt.Errorf(`edit %s has no patch: write one in JSON, as in edit %s {"spec":{"replicas":3}}`, a.Target, a.Target)
-	case k.Name == refuse && a.Detail != "off":
-		kind, how := refusalOf(a)
-		if err := apiserver.CheckRefusal(kind, how); err != nil {
-			return fmt.Errorf("%s: %w", a, err)
-		}
 	case k.Name == "sync":
 		if _, err := composite.ParseFault(a.Detail); err != nil {
 			return fmt.Errorf("%s: %w", a, err)
 		}
 	}
 	return nil
+}
+
+func (k *ActionKind) checkDetail(a Action) error {
+	var names []string
+	for _, detail := range k.Details {
+		if detail.Name != a.Detail {
+			names = append(names, detail.Name)
+			continue
+		}
+		if of, _, _ := strings.Cut(a.Target, "/"); detail.Kinds != nil && !slices.Contains(detail.Kinds, of) {
+			return fmt.Errorf("%s: %s is for %s, not for a %s", a, a.Detail, strings.Join(detail.Kinds, ", "), of)
+		}
+		return nil
+	}
+	return fmt.Errorf("%s: there is no %q: write %s", k.Name, a.Detail, strings.Join(names, ", "))
 }

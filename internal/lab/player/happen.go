@@ -196,7 +196,7 @@ func (w *World) doFirst() bool {
 		w.vain = append(w.vain, Vain{action, w.missed})
 	case !done && len(w.events) == told:
 		w.vain = append(w.vain, Vain{action, w.instead(action.Target)})
-	case (action.Do == "quota" || action.Do == refuse) && action.Target != "off" && action.Detail != "off":
+	case (action.Do == "quota" || action.Do == refuse) && action.Target != off && action.Detail != off:
 		w.refusing = append(w.refusing, action)
 	}
 	w.flush()

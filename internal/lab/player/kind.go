@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/controllers"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -54,7 +55,17 @@ type ActionKind struct {
 	// Kinds are those of its targets; nil is any.
 	Kinds []string
 	// Details are what may follow the target, besides nothing; nil is anything.
-	Details []string
+	Details []Detail
+}
+
+// Detail is what may follow the target of an action.
+type Detail struct {
+	// Name is the word, and Does says what happens then.
+	Name, Does string
+	// OfPods is set for those that only Pods, and what controls some, can have.
+	OfPods bool
+	// Kinds are those of its targets; nil is any.
+	Kinds []string
 }
 
 // ActionKinds returns all of them.
@@ -63,13 +74,13 @@ func ActionKinds() []ActionKind {
 		{Name: Fail, Form: anObject + " [CAUSE]", IsFlag: true, Details: troubles(), Does: "it never becomes ready, or its Pods fail"},
 		{Name: Hold, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods run, and become neither ready nor done"},
 		{Name: Flap, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods become not ready and ready again, twice"},
-		{Name: Evict, Form: anObject + " [disk|preempted]", IsFlag: true, OfPods: true, Details: []string{"memory", "disk", controllers.Preempted}, Does: "its Pods are evicted, as by a node that is short of memory"},
+		{Name: Evict, Form: anObject + " [disk|preempted]", IsFlag: true, OfPods: true, Details: evictions, Does: "its Pods are evicted, as by a node that is short of memory"},
 		{Name: LoseNode, Form: anObject, IsFlag: true, OfPods: true, Does: "the node of its Pods stops answering"},
 		{Name: Vanish, Form: anObject, IsFlag: true, Does: "it is deleted by hand, once"},
 		{Name: "drain", Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods are evicted, if their PodDisruptionBudgets allow it"},
 		{Name: "quota", Form: "KIND|off", IsFlag: true, Begins: 1, Does: "no more of the kind can be created"},
-		{Name: refuse, Form: "KIND [pod-security|service-account|webhook|node-port|off]", IsFlag: true, Begins: 1, Does: "it cannot be created, because an admission webhook denies it, or for that reason"},
-		{Name: "take-name", Form: anObject + " [ownerless]", IsFlag: true, Begins: 1, Kinds: slices.Sorted(maps.Keys(strangers)), Does: "somebody else's object has its name"},
+		{Name: refuse, Form: "KIND [pod-security|service-account|webhook|node-port|off]", IsFlag: true, Begins: 1, Details: refusals, Does: "it cannot be created, because an admission webhook denies it, or for that reason"},
+		{Name: "take-name", Form: anObject + " [ownerless]", IsFlag: true, Begins: 1, Kinds: slices.Sorted(maps.Keys(strangers)), Details: takers, Does: "somebody else's object has its name"},
 		{Name: "edit", Form: anObject + " PATCH", IsFlag: true, Does: "a user changes it, by a merge patch in JSON"},
 		{Name: "late-cache", Form: anObject, IsFlag: true, OfParents: true, Begins: 2, Does: "it is synced by a Metacontroller that has not heard of the step before"},
 		{Name: "crash", Form: anObject + " [N]", IsFlag: true, OfParents: true, Begins: 1, Does: "Metacontroller dies after its first, or Nth, write for it"},
@@ -91,13 +102,29 @@ func ActionKinds() []ActionKind {
 	}
 }
 
-// troubles are the names of what [Fail] does to a Pod.
-func troubles() (names []string) {
+// troubles are what [Fail] does to a Pod.
+func troubles() (list []Detail) {
 	for _, trouble := range controllers.Troubles() {
-		names = append(names, trouble.Name)
+		list = append(list, Detail{Name: trouble.Name, Does: trouble.Does, OfPods: true})
 	}
-	return names
+	return list
 }
+
+var (
+	evictions = []Detail{
+		{Name: "memory", Does: "the node is short of memory"},
+		{Name: "disk", Does: "the node is short of disk"},
+		{Name: controllers.Preempted, Does: "Pods of more priority take the node"},
+	}
+	refusals = []Detail{
+		{Name: string(apiserver.BySecurity), Kinds: []string{"Pod"}, Does: "Pod Security refuses Pods"},
+		{Name: string(apiserver.NoAccount), Kinds: []string{"Pod"}, Does: "the ServiceAccount of Pods is missing"},
+		{Name: string(apiserver.ByWebhook), Does: "an admission webhook denies it"},
+		{Name: string(apiserver.PortTaken), Kinds: []string{"Service"}, Does: "somebody has the node port"},
+		{Name: off, Does: "objects of the kind are no longer refused, but for a quota"},
+	}
+	takers = []Detail{{Name: Ownerless, Does: "an object that nobody owns has its name"}}
+)
 
 func kindOfAction(name string) *ActionKind {
 	list := ActionKinds()

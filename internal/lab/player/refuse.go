@@ -11,13 +11,16 @@ import (
 // refuse makes the API server refuse objects of a kind.
 const refuse = "refuse"
 
+// off ends refusals.
+const off = "off"
+
 // refuse begins or ends a refusal, and lets what was refused be tried again.
 func (w *World) refuse(a Action) {
 	kind, how := refusalOf(a)
 	switch {
-	case kind == "off":
+	case kind == off:
 		w.server.EndRefusals(func(_ string, how apiserver.Refusal) bool { return how == apiserver.OverQuota })
-	case how == "off":
+	case how == off:
 		w.server.EndRefusals(func(of string, how apiserver.Refusal) bool { return of == kind && how != apiserver.OverQuota })
 	default:
 		w.server.SetRefusal(kind, how)

@@ -185,9 +185,9 @@ func TestRefusedChildren(t *testing.T) {
 // TestImpossibleRefusals are refused when they are read, and told when they refuse nothing.
 func TestImpossibleRefusals(t *testing.T) {
 	for text, words := range map[string]string{
-		"refuse Deployment pod-security": "pod-security is for a Pod, not for a Deployment",
-		"refuse Pod node-port":           "node-port is for a Service, not for a Pod",
-		"refuse Pod spite":               `"spite" is no refusal: write pod-security, service-account, webhook, node-port or off`,
+		"refuse Deployment pod-security": "pod-security is for Pod, not for a Deployment",
+		"refuse Pod node-port":           "node-port is for Service, not for a Pod",
+		"refuse Pod spite":               `there is no "spite": write pod-security, service-account, webhook, node-port, off`,
 	} {
 		_, err := ParseAction(text)
 		require.ErrorContains(t, err, words)

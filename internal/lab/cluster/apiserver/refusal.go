@@ -36,21 +36,6 @@ const (
 	PortTaken Refusal = "node-port"
 )
 
-// refusals are all, with the one kind of which they are, or an empty one for any.
-var refusals = map[Refusal]string{OverQuota: "", BySecurity: "Pod", NoAccount: "Pod", ByWebhook: "", PortTaken: "Service"}
-
-// CheckRefusal returns an error where a refusal is unknown, or not of a kind.
-func CheckRefusal(kind string, how Refusal) error {
-	only, known := refusals[how]
-	switch {
-	case !known:
-		return fmt.Errorf("%q is no refusal: write pod-security, service-account, webhook, node-port or off", how)
-	case only != "" && only != kind:
-		return fmt.Errorf("%s is for a %s, not for a %s", how, only, kind)
-	}
-	return nil
-}
-
 type refusal struct {
 	kind string
 	how  Refusal
