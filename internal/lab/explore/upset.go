@@ -23,7 +23,7 @@ var upsets = []struct {
 	{3, func(c *chance) bool { return c.doTo(c.pick(c.isNear), "delete", "") }},
 	{1, (*chance).editChild},
 	{2, (*chance).failPod},
-	{1, (*chance).quota},
+	{1, (*chance).refuse},
 	{2, (*chance).takeName},
 	{2, (*chance).releaseName},
 	{2, func(c *chance) bool { return c.do(player.Action{Do: "mend"}) }},
@@ -161,17 +161,41 @@ func (c *chance) editChild() bool {
 	return c.doTo(child, "edit", encode(patch))
 }
 
-// failPod makes a Pod or a workload fail, or evicts a Pod, or changes the load of an autoscaler.
+// failPod makes a Pod or a workload fail, evicts its Pods or loses their node, or changes the load of an autoscaler.
 func (c *chance) failPod() bool {
 	if c.measure() {
 		return true
 	}
 	object := c.pick(c.isNear)
-	return object != nil && c.doTo(object, []string{"fail", "hold", "evict"}[c.IntN(3)], "")
+	if object == nil {
+		return false
+	}
+	do := []string{player.Fail, player.Fail, player.Hold, player.Evict, player.LoseNode}[c.IntN(5)]
+	return c.doTo(object, do, c.detail(do, object))
 }
 
-// quota refuses to create objects of a kind.
-func (c *chance) quota() bool {
+// refuse refuses to create objects of a kind.
+func (c *chance) refuse() bool {
 	object := c.pick(c.isNear)
-	return object != nil && c.do(player.Action{Do: "quota", Target: object.GetKind()})
+	if object == nil {
+		return false
+	}
+	do := []string{"quota", "refuse"}[c.IntN(2)]
+	return c.do(player.Action{Do: do, Target: object.GetKind(), Detail: c.detail(do, object)})
+}
+
+// detail returns one of the ways in which an action may be done to an object, or none.
+func (c *chance) detail(do string, object kube.Object) string {
+	ways := []string{""}
+	_, makesPods, _ := unstructured.NestedMap(object.Object, "spec", "template")
+	for _, kind := range player.ActionKinds() {
+		for _, way := range kind.Details {
+			isOther := way.Kinds != nil && !slices.Contains(way.Kinds, object.GetKind())
+			isOther = isOther || way.OfPods && !makesPods && !kube.RefOf(object).Is(metacontroller.Pod)
+			if kind.Name == do && !isOther {
+				ways = append(ways, way.Name)
+			}
+		}
+	}
+	return ways[c.IntN(len(ways))]
 }
