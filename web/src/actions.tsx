@@ -2,15 +2,16 @@
 
 import { useRef, useState } from "preact/hooks";
 
-import type { ActionKind } from "./api.ts";
+import type { ActionKind, Detail } from "./api.ts";
 import { leavesOf, parsePath, parseValue, patchFor, typed } from "./patch.ts";
 import { versionAt, type Item, type KubeObject, type PlannedAction, type Problem } from "./run.ts";
 import { Dialog } from "./dialog.tsx";
 
 interface Choice {
   name: string;
-  hint: string;
+  does: string;
   action: string;
+  details: Detail[];
 }
 
 /** hasPods tells whether an object is a Pod, or controls one. */
@@ -23,17 +24,24 @@ function hasPods(item: Item, objects: Item[]): boolean {
 export function choicesFor(item: Item, objects: Item[], actions: ActionKind[]): Choice[] {
   const { id, kind, role } = item;
   const isParent = role === "parent";
+  const controlsPods = hasPods(item, objects);
   const choices = actions
-    .filter(({ of, kinds }) => (of === "parent") === isParent && (of !== "pods" || hasPods(item, objects)) && (kinds ?? [kind]).includes(kind))
-    .map(({ name, does, of }) => ({
+    .filter(({ of, kinds }) => (of === "parent") === isParent && (of !== "pods" || controlsPods) && (kinds ?? [kind]).includes(kind))
+    .map(({ name, does, of, details }) => ({
       name: name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " "),
-      hint: `${id}: ${does}`,
+      does,
       action: `${name} ${of === "kind" ? kind : id}`,
+      details: (details ?? []).filter((each) => (!each.ofPods || controlsPods) && (each.kinds ?? [kind]).includes(kind)),
     }));
-  return isParent ? [...choices, { name: "Delete", hint: `${id}: a user deletes it`, action: `delete ${id}` }] : choices;
+  return isParent ? [...choices, { name: "Delete", does: "a user deletes it", action: `delete ${id}`, details: [] }] : choices;
 }
 
-const general = ["mend", "restart", "quota off", "wait 5m", "wait timer", "relist Pod", "metric ", "due CronJob/"];
+const general = ["mend", "restart", "quota off", "refuse Pod off", "wait 5m", "wait timer", "relist Pod", "metric ", "due CronJob/"];
+
+/** tellBy returns what tells of a button or a list while somebody is at it. */
+function tellBy(onHint: (text: string) => void, text: string) {
+  return { onMouseEnter: () => onHint(text), onFocus: () => onHint(text), onMouseLeave: () => onHint(""), onBlur: () => onHint("") };
+}
 
 interface Props {
   item: Item;
@@ -48,17 +56,14 @@ export function Actions({ item, objects, step, actions, onAct }: Props) {
   const [isEditing, setEditing] = useState(false);
   const version = versionAt(item, step);
   const exists = !!version && version.state !== "gone";
-  const tell = (text: string) => ({ onMouseEnter: () => setHint(text), onFocus: () => setHint(text), onMouseLeave: () => setHint(""), onBlur: () => setHint("") });
   return (
     <div class="actions" role="group" aria-label={`Do something to ${item.id} after step ${step}`}>
       <span class="when">After step {step}:</span>
       {choicesFor(item, objects, actions).map((choice) => (
-        <button type="button" title={choice.hint} onClick={() => onAct(choice.action)} {...tell(choice.hint)}>
-          {choice.name}
-        </button>
+        <Choose key={choice.name} choice={choice} onHint={setHint} onAct={onAct} />
       ))}
       {exists && (
-        <button type="button" onClick={() => setEditing(true)} {...tell(`change a field of ${item.id}, as a user does`)}>
+        <button type="button" onClick={() => setEditing(true)} {...tellBy(setHint, "change a field, as a user does")}>
           Edit…
         </button>
       )}
@@ -77,6 +82,44 @@ export function Actions({ item, objects, step, actions, onAct }: Props) {
         />
       )}
     </div>
+  );
+}
+
+interface ChooseProps {
+  choice: Choice;
+  onHint: (text: string) => void;
+  onAct: (action: string) => void;
+}
+
+/** Choose is a button, and where there are several ways to do it, which one. */
+function Choose({ choice, onHint, onAct }: ChooseProps) {
+  const { name, action, details } = choice;
+  const [how, setHow] = useState("");
+  const hintOf = (way: string) => details.find((each) => each.name === way)?.does ?? choice.does;
+  const hint = hintOf(how);
+  const choose = (way: string) => {
+    setHow(way);
+    onHint(hintOf(way));
+  };
+  const tell = tellBy(onHint, hint);
+  const button = (
+    <button type="button" title={hint} onClick={() => onAct(`${action} ${how}`.trim())} {...tell}>
+      {name}
+    </button>
+  );
+  if (details.length === 0) return button;
+  return (
+    <span class="ways">
+      {button}
+      <select aria-label={`${name}: how`} title={hint} value={how} onChange={(event) => choose(event.currentTarget.value)} {...tell}>
+        <option value="">how…</option>
+        {details.map((each) => (
+          <option value={each.name}>
+            {each.name === how ? how : `${each.name}: ${each.does}`}
+          </option>
+        ))}
+      </select>
+    </span>
   );
 }
 

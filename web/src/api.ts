@@ -14,6 +14,15 @@ export interface ActionKind {
   does: string;
   of: "parent" | "pods" | "object" | "kind";
   kinds?: string[];
+  details?: Detail[];
+}
+
+/** Detail is a way in which it may be done, with what only Pods and what controls some have, or to objects of some kinds. */
+export interface Detail {
+  name: string;
+  does: string;
+  ofPods?: boolean;
+  kinds?: string[];
 }
 
 export interface Schemas {

@@ -17,14 +17,15 @@ export function outcomesOf(run: Run): { isGood: boolean; text: string }[] {
 export function Outcomes({ run, step }: { run: Run; step: number }) {
   const when = step < run.steps.length ? "In the end, " : "";
   const outcomes = outcomesOf(run);
+  const mayScroll = outcomes.length > 2 || outcomes.some((each) => each.text.length > 200); // keys have to reach it
   return (
-    <ul class="outcomes" aria-label="Outcomes" tabIndex={outcomes.length > 2 ? 0 : undefined}>
+    <ul class="outcomes" aria-label="Outcomes" tabIndex={mayScroll ? 0 : undefined}>
       {outcomes.map((each) => (
         <li class={each.isGood ? "good" : "bad"}>
           <svg width="16" height="16" viewBox="-10 -10 20 20" aria-hidden="true">
             <Shape look={each.isGood ? "ready" : "failing"} x={0} y={0} />
           </svg>
-          <span title={each.text}>{when + each.text}</span>
+          <span>{when + each.text}</span>
         </li>
       ))}
     </ul>

@@ -33,9 +33,9 @@ time as a seed decides: Metacontroller hears of changes late and in any order, i
 dies between two writes, API calls fail or their answers are lost, hooks answer
 503, statuses are not written. People edit the spec in any way that the CRD admits,
 take it back, delete and create again, delete and edit children. Pods fail, hang
-and are evicted, and quotas refuse them. Then all trouble ends, and it is looked at
-whether everything is as it would be for a new custom resource, and whether the
-invariants of the operator have held on the way.
+and are evicted, nodes are lost, and objects are refused. Then all trouble ends, and
+it is looked at whether everything is as it would be for a new custom resource, and
+whether the invariants of the operator have held on the way.
 
 The files, or - for the standard input, hold custom resources, each explored by
 itself, and what stands beside them. A custom resource that comes a second time is

@@ -1,6 +1,7 @@
 package player
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,6 +50,15 @@ func TestEachVerb(t *testing.T) {
 		require.NotNil(t, kindOfAction(verb.Name))
 		_, err := ParseAction(verb.Name)
 		require.Equal(t, strings.HasPrefix(verb.Form, anObject), err != nil, verb.Name)
+		for _, detail := range verb.Details {
+			require.NotEmpty(t, detail.Does, detail.Name)
+			target := append(slices.Clone(detail.Kinds), "Pod")[0]
+			if strings.HasPrefix(verb.Form, anObject) {
+				target += "/x"
+			}
+			_, err := ParseAction(strings.Join([]string{verb.Name, target, detail.Name}, " "))
+			require.NoError(t, err)
+		}
 	}
 }
 
