@@ -154,6 +154,8 @@ var atRest = map[string]string{
 	"Lose status": "it had no effect: the sync writes too little for that",
 	"Late cache":  "|it had no effect: Metacontroller has heard of everything",
 	"Quota":       "it had no effect: nobody creates a [A-Za-z]+ after that",
+	"Refuse":      "it had no effect: nobody creates a [A-Za-z]+ after that",
+	"Fail":        "|it had no effect: .*: it has ended",
 }
 
 // TestEveryButtonWorks does everything to every object of some samples, each to a fresh run.
