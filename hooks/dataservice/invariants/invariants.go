@@ -3,6 +3,7 @@
 package invariants
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -69,7 +70,7 @@ var waitsFor = map[string][]string{
 // a Service, and that no volume is lost.
 type keeper struct {
 	ready   map[string]bool // components that have ever been ready, by owner
-	started map[string]bool // those of which there was ever a workload
+	started map[string]bool // those of which there was ever an object: it is not taken away, and the others follow
 	mayGo   bool            // whether a workload went that the DataService in the cache let take its volumes along
 }
 
@@ -77,6 +78,8 @@ func (k *keeper) watch(w simulation.Write) string {
 	switch w.Object().GetKind() {
 	case "Deployment", "StatefulSet", "DaemonSet":
 		return k.workload(w)
+	case "Service", "ConfigMap":
+		return k.begin(w, parentOf(w, ownerOf(w.Object())))
 	case "PersistentVolumeClaim":
 		parents := w.List("d3os-product.com.d3os/v1", "DataService")
 		isLeft := len(parents) == 0 && len(w.Object().GetOwnerReferences()) > 0
@@ -88,32 +91,39 @@ func (k *keeper) watch(w simulation.Write) string {
 	return ""
 }
 
-// workload checks the order. A component that was ready may have failed since:
-// a gate holds back the first creation only.
+// begin checks the order in which components begin, each with its first object. A component that was ready
+// may have failed since: a gate holds back the first creation only.
+func (k *keeper) begin(w simulation.Write, parent *unstructured.Unstructured) (broken string) {
+	name, owner := w.Object().GetLabels()[componentLabel], ownerOf(w.Object())
+	after, isComponent := waitsFor[name]
+	if w.Before != nil || owner == "" || !isComponent || k.started[owner+name] || parent == nil {
+		return ""
+	}
+	if heard := k.heard(w, parent); heard != nil {
+		parent = heard // the spec that it was made for
+	}
+	for _, before := range after {
+		if isWanted(parent, before) && !k.ready[owner+before] {
+			broken = fmt.Sprintf("%s begins before %s is ready", name, before)
+		}
+	}
+	k.started[owner+name] = true
+	return broken
+}
+
+// workload checks the order, and that there is one database.
 func (k *keeper) workload(w simulation.Write) string {
 	object := w.Object()
 	name, owner := object.GetLabels()[componentLabel], ownerOf(object)
-	after, isComponent := waitsFor[name]
-	if owner == "" || !isComponent {
+	if _, isComponent := waitsFor[name]; owner == "" || !isComponent {
 		return ""
 	}
 	parent := parentOf(w, owner)
-	broken := ""
+	broken := k.begin(w, parent)
 	if w.Before == nil && name == "mysql" && w.By == "the hook" {
-		broken = secondDatabase(w)
+		broken = cmp.Or(secondDatabase(w), broken)
 	}
-	switch {
-	case w.Before == nil && !k.started[owner+name] && parent != nil:
-		if heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName()); heard != nil {
-			parent = heard // the spec that it was made for
-		}
-		for _, before := range after {
-			if isWanted(parent, before) && !k.ready[owner+before] {
-				broken = fmt.Sprintf("%s begins before %s is ready", name, before)
-			}
-		}
-		k.started[owner+name] = true
-	case w.By == "the hook" && w.IsDeletion() && parent != nil && parent.GetDeletionTimestamp() != nil:
+	if w.By == "the hook" && w.IsDeletion() && parent != nil && parent.GetDeletionTimestamp() != nil {
 		broken = k.tooEarly(w, name, owner, func(string) bool { return true })
 		heard := w.Cached(parent.GetAPIVersion(), parent.GetKind(), parent.GetNamespace(), parent.GetName())
 		k.mayGo = k.mayGo || heard != nil && deletesVolumes(heard)
