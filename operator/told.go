@@ -142,7 +142,7 @@ func (p *Pod) restarted(now time.Time) *Told {
 		return nil
 	}
 	told := &Told{Pod: p.Name, State: Restarted, again: again}
-	told.Text = last.Name+" runs again; it ended: "+killed(last.LastState.Terminated)
+	told.Text = last.Name + " runs again; it ended: " + killed(last.LastState.Terminated)
 	return told
 }
 
