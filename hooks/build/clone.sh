@@ -12,6 +12,14 @@ fail() {
   exit 1
 }
 
+# Says why Git could not fetch, in the words of Git or OpenSSH, where they are known to hold no secret: what a
+# server says begins with "remote", and is left out.
+why() {
+  cat "$HOME/errors" >&2
+  line="$(grep -E '^fatal: (Authentication failed for|could not read (Username|Password) for|unable to access|unable to look up|unable to connect|repository .* not found|mismatched algorithms|transport .* not allowed|.* does not appear to be a git repository)|^ssh: Could not resolve hostname|^ssh: connect to host|^Host key verification failed|Permission denied \(publickey|^Load key ' "$HOME/errors" | tail -n 1)"
+  [ -z "$line" ] || printf ': %s' "$line"
+}
+
 if [ -f "$CREDENTIALS/ssh-privatekey" ]; then
   cp "$CREDENTIALS/ssh-privatekey" "$HOME/identity"
   chmod 600 "$HOME/identity"
@@ -68,10 +76,11 @@ if ! fetch "$REPOSITORY" "$REVISION" 2>"$HOME/errors"; then
   whole="$HOME/whole"
   rm -rf "$whole"
   git init --quiet --bare "$whole"
-  git -C "$whole" fetch --quiet --tags "$REPOSITORY" '+refs/heads/*:refs/heads/*' ||
-    fail "$REPOSITORY cannot be fetched"
+  mv "$HOME/errors" "$HOME/first"
+  git -C "$whole" fetch --quiet --tags "$REPOSITORY" '+refs/heads/*:refs/heads/*' 2>"$HOME/errors" ||
+    fail "$REPOSITORY cannot be fetched$(why)"
   commit="$(git -C "$whole" rev-parse --quiet --verify "$REVISION^{commit}")" ||
-    { cat "$HOME/errors" >&2; fail "there is no branch, tag or commit $REVISION in $REPOSITORY"; }
+    { cat "$HOME/first" >&2; fail "there is no branch, tag or commit $REVISION in $REPOSITORY"; }
   git -C "$whole" update-ref refs/revision "$commit"
   (export GIT_ALLOW_PROTOCOL=file; fetch "file://$whole" refs/revision)
   rm -rf "$whole"
@@ -82,7 +91,13 @@ if [ -n "${CLONE_TAGS:-}" ]; then
 fi
 if [ -n "${CLONE_SUBMODULES:-}" ]; then
   modules() { git submodule --quiet update --init --recursive "$@"; }
-  [ "$depth" != 0 ] && modules --depth="$depth" || modules || fail "a submodule cannot be fetched"
+  if [ "$depth" = 0 ] || ! modules --depth="$depth" 2>"$HOME/errors"; then
+    # A server without protocol version 2 hands out no commit behind the tip of a branch: the second try has
+    # to find nothing that the first has cut.
+    git submodule --quiet deinit --force --all
+    rm -rf .git/modules
+    modules 2>"$HOME/errors" || fail "a submodule cannot be fetched$(why)"
+  fi
 elif [ -f .gitmodules ]; then
   echo "submodules are left empty, because source.git.submodules is false"
 fi

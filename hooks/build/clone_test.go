@@ -158,7 +158,53 @@ func TestCloneFetchesSubmodulesIfAsked(t *testing.T) {
 	require.Error(t, err)
 	message, err := os.ReadFile(pod.terminationLog)
 	require.NoError(t, err)
-	require.Equal(t, "a submodule cannot be fetched\n", string(message))
+	require.Equal(t, "a submodule cannot be fetched: fatal: '"+inner+"' does not appear to be a git repository\n", string(message))
+}
+
+// TestSubmoduleBehindATipIsFetched also from a server that hands out no commit but those of branches and tags, as
+// those without protocol version 2 do: the first, shallow try leaves nothing in the way of the second.
+func TestSubmoduleBehindATipIsFetched(t *testing.T) {
+	inner, commits := repository(t)
+	outer, _ := repository(t)
+	newer := filepath.Join(filepath.Dir(inner), "work")
+	require.NoError(t, os.WriteFile(filepath.Join(newer, "newer"), nil, 0o644))
+	git(t, newer, "add", ".")
+	git(t, newer, "commit", "--quiet", "-m", "newer")
+	git(t, newer, "push", "--quiet", inner, "main")
+	work := filepath.Join(filepath.Dir(outer), "work")
+	git(t, work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+inner, "module")
+	git(t, work, "-C", "module", "checkout", "--quiet", commits["second"])
+	git(t, work, "add", "module")
+	git(t, work, "commit", "--quiet", "-m", "module")
+	git(t, work, "push", "--quiet", outer, "main")
+	pod := newClonePod(t)
+	output, err := pod.clone("file://"+outer, "main", "", "CLONE_SUBMODULES=true",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.version", "GIT_CONFIG_VALUE_0=0")
+	require.NoError(t, err, output)
+	require.Equal(t, commits["second"], git(t, filepath.Join(pod.workspace, "module"), "rev-parse", "HEAD"))
+}
+
+// TestCloneQuotesGit where its sentence is known, and nothing that a server says.
+func TestCloneQuotesGit(t *testing.T) {
+	for said, quoted := range map[string]string{
+		"remote: token=abc\nfatal: Authentication failed for 'https://h/r.git/'":               ": fatal: Authentication failed for 'https://h/r.git/'",
+		"fatal: could not read Username for 'https://h': terminal prompts disabled":            ": fatal: could not read Username for 'https://h': terminal prompts disabled",
+		"fatal: unable to access 'https://h/r/': Could not resolve host: h":                    ": fatal: unable to access 'https://h/r/': Could not resolve host: h",
+		"Host key verification failed.\nfatal: Could not read from remote repository.":         ": Host key verification failed.",
+		"git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.": ": git@h: Permission denied (publickey).",
+		"fatal: mismatched algorithms: client sha1; server sha256":                             ": fatal: mismatched algorithms: client sha1; server sha256",
+		"fatal: remote error: token=abc":                                                       "",
+	} {
+		home := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(home, "errors"), []byte(said+"\n"), 0o644))
+		_, rest, _ := strings.Cut(cloneScript, "why() {\n")
+		body, _, _ := strings.Cut(rest, "\n}\n")
+		command := exec.Command("/bin/sh", "-euc", "why() {\n"+body+"\n}\nprintf '%s' \"$(why)\"")
+		command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+		output, err := command.Output()
+		require.NoError(t, err)
+		require.Equal(t, quoted, string(output), said)
+	}
 }
 
 func TestCloneAgainIntoWhatIsLeft(t *testing.T) {
@@ -182,7 +228,7 @@ func TestCloneSaysWhatIsWrong(t *testing.T) {
 	for _, test := range []struct{ repository, revision, subPath, message string }{
 		{"file://" + path, "v2", "", "there is no branch, tag or commit v2 in file://" + path},
 		{"file://" + path, "v1", "missing", "there is no folder missing in v1"},
-		{"file://" + path + "x", "v1", "", "file://" + path + "x cannot be fetched"},
+		{"file://" + path + "x", "v1", "", "file://" + path + "x cannot be fetched: fatal: '" + path + "x' does not appear to be a git repository"},
 		{"file://" + path, "$(touch /tmp/x);`id`", "", "there is no branch, tag or commit $(touch /tmp/x);`id` in file://" + path},
 	} {
 		pod := newClonePod(t)
