@@ -16,7 +16,7 @@ fail() {
 # server says begins with "remote", and is left out.
 why() {
   cat "$HOME/errors" >&2
-  line="$(grep -E '^fatal: (Authentication failed for|could not read (Username|Password) for|unable to access|unable to look up|unable to connect|repository .* not found|mismatched algorithms|transport .* not allowed|.* does not appear to be a git repository)|^ssh: Could not resolve hostname|^ssh: connect to host|^Host key verification failed|Permission denied \(publickey|^Load key ' "$HOME/errors" | tail -n 1)"
+  line="$(grep -E '^fatal: (Authentication failed for|could not read (Username|Password) for|unable to access|unable to look up|unable to connect|repository .* not found|mismatched algorithms|remote error: access denied or repository not exported|transport .* not allowed|.* does not appear to be a git repository)|^ssh: Could not resolve hostname|^ssh: connect to host|^Host key verification failed|Permission denied \(publickey|^ERROR: Repository not found|^Load key ' "$HOME/errors" | tail -n 1)"
   [ -z "$line" ] || printf ': %s' "$line"
 }
 

@@ -194,6 +194,7 @@ func TestCloneQuotesGit(t *testing.T) {
 		"git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.": ": git@h: Permission denied (publickey).",
 		"fatal: mismatched algorithms: client sha1; server sha256":                             ": fatal: mismatched algorithms: client sha1; server sha256",
 		"fatal: remote error: token=abc":                                                       "",
+		"fatal: remote error: access denied or repository not exported: /r.git":                ": fatal: remote error: access denied or repository not exported: /r.git",
 	} {
 		home := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(home, "errors"), []byte(said+"\n"), 0o644))

@@ -212,7 +212,11 @@ func (p *plan) untilLacking(part *part) time.Duration {
 	if r := part.workload.rollout(); r.Wanted == 0 || r.Existing > 0 || r.Failure != "" || r.IsPaused {
 		return 0
 	}
-	return part.workload.Metadata.CreationTimestamp.Add(operator.ChildGrace).Sub(p.request.Now)
+	left := part.workload.Metadata.CreationTimestamp.Add(operator.ChildGrace).Sub(p.request.Now)
+	if left == 0 {
+		return -1 // now
+	}
+	return left
 }
 
 // told returns what is said of a Pod of a component, unless it is to be replaced anyway, or nil.
