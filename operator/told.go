@@ -217,12 +217,12 @@ func (j Summary) Telling(told *Told) Summary {
 	if told == nil || j.State == Done && told.State != Restarted {
 		return j
 	}
-	if j.State != Done && told.State == Restarted {
-		return j
-	}
 	j = j.Again(told.again)
 	j.Message = strings.TrimSuffix(j.Message, ".") + "; " + told.Pod + ": " + told.Text
-	if j.State == Done || j.State == Progressing {
+	switch {
+	case j.State == Progressing && told.State == Restarted: // nothing else is in the way
+		j.State = Degraded
+	case j.State == Done || j.State == Progressing:
 		j.State = told.State
 	}
 	return j
