@@ -13,13 +13,19 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// PodTimes is the part of a Pod's metadata that [Tell] reads. Embed it in what a hook reads of that.
+type PodTimes struct {
+	CreationTimestamp metav1.Time `json:"creationTimestamp"`
+	// DeletionTimestamp is when the grace period of a Pod that is being deleted ends.
+	DeletionTimestamp metav1.Time `json:"deletionTimestamp"`
+}
+
 // Pod is a Pod of which a status may tell.
 type Pod struct {
 	metacontroller.Snapshot
+	PodTimes
 
-	// Created is its creationTimestamp, and Deleted its deletionTimestamp, when its grace period ends.
-	Created, Deleted metav1.Time
-	Status           *PodStatus
+	Status *PodStatus
 }
 
 // Told is what a status says of a Pod.
@@ -43,9 +49,12 @@ func (t *Told) Next() time.Duration {
 
 // How long something takes before it is told.
 const (
-	// forgetEnd is how long a status waits for a probe as a Deployment waits for progress, and when a kubelet forgets that a container has ended, and starts it again at once the next time:
-	// MaxContainerBackOff twice, in pkg/kubelet of Kubernetes.
+	// forgetEnd is when a kubelet forgets that a container has ended, and starts it again at once the next
+	// time: MaxContainerBackOff twice, in pkg/kubelet of Kubernetes.
 	forgetEnd = 10 * time.Minute
+	// patience is how long a volume, a probe or a kubelet may take until a person should look: as long as a
+	// Deployment may make no progress.
+	patience = 10 * time.Minute
 	// slowStart is when a Pod that has a node, and no container yet, may wait for a volume.
 	slowStart = 20 * time.Second
 )
@@ -57,17 +66,17 @@ func Tell(pods []Pod, now time.Time) *Told {
 	var of Pod
 	var newest time.Time
 	for _, pod := range pods {
-		if pod.Created.After(newest) {
-			newest = pod.Created.Time
+		if pod.CreationTimestamp.After(newest) {
+			newest = pod.CreationTimestamp.Time
 		}
 	}
 	for _, pod := range pods {
-		isStale := pod.Status.IsDone() && pod.Created.Time.Before(newest) && now.Sub(pod.Created.Time) > forgetEnd
+		isStale := pod.Status.IsDone() && pod.CreationTimestamp.Time.Before(newest) && now.Sub(pod.CreationTimestamp.Time) > forgetEnd
 		told := pod.tell(now)
 		if told == nil || isStale {
 			continue
 		}
-		if first == nil || cmp.Or(cmp.Compare(pod.rank(told), of.rank(first)), of.Created.Compare(pod.Created.Time)) < 0 {
+		if first == nil || cmp.Or(cmp.Compare(pod.rank(told), of.rank(first)), of.CreationTimestamp.Compare(pod.CreationTimestamp.Time)) < 0 {
 			first, of = told, pod
 		}
 	}
@@ -84,7 +93,7 @@ func (p *Pod) rank(told *Told) int {
 
 // tell returns what is to be said of one Pod, or nil.
 func (p *Pod) tell(now time.Time) *Told {
-	if !p.Terminating && p.Status.Phase == corev1.PodRunning && p.Status.IsReady() {
+	if !p.Terminating && !p.Status.IsDone() && p.Status.IsReady() {
 		return p.restarted(now)
 	}
 	told := &Told{Pod: p.Name, State: Progressing}
@@ -95,8 +104,6 @@ func (p *Pod) tell(now time.Time) *Told {
 		told.State, told.Text = Degraded, "it has failed: "+cmp.Or(status.Failure(), "it does not say why")
 	case status.IsDone():
 		return nil
-	case status.IsReady():
-		return p.restarted(now)
 	case status.IsStuck():
 		told.State, told.Text = Degraded, status.Activity()
 		if since := status.withoutSandbox(); since != nil {
@@ -116,7 +123,7 @@ func (p *Pod) terminates(told *Told, now time.Time) {
 	if disruption := p.Status.Disruption(); disruption != "" {
 		told.Text += ": " + quoted(disruption, p.Status.condition(corev1.DisruptionTarget).Message)
 	}
-	if told.again = p.Deleted.Add(slack).Sub(now); told.again > 0 {
+	if told.again = p.DeletionTimestamp.Add(slack).Sub(now); told.again > 0 {
 		return
 	}
 	told.State, told.again = Degraded, 0
@@ -141,9 +148,8 @@ func (p *Pod) restarted(now time.Time) *Told {
 	if again <= 0 {
 		return nil
 	}
-	told := &Told{Pod: p.Name, State: Restarted, again: again}
-	told.Text = last.Name + " runs again; it ended: " + killed(last.LastState.Terminated)
-	return told
+	text := last.Name + " runs again; it ended: " + killed(last.LastState.Terminated)
+	return &Told{Pod: p.Name, Text: text, State: Restarted, again: again}
 }
 
 // start tells of a Pod that does what comes first, or what takes its time. What it waits for until it has its
@@ -151,7 +157,7 @@ func (p *Pod) restarted(now time.Time) *Told {
 func (p *Pod) start(told *Told, now time.Time) {
 	told.Text = p.Status.Activity()
 	if ready := p.Status.condition(corev1.PodReady); ready != nil && (p.Status.failsReadiness() || ready.Reason == "ReadinessGatesNotReady") {
-		if told.again = ready.LastTransitionTime.Add(forgetEnd).Sub(now); told.again <= 0 {
+		if told.again = ready.LastTransitionTime.Add(patience).Sub(now); told.again <= 0 {
 			told.State, told.again = Degraded, 0
 		}
 	}
@@ -169,8 +175,8 @@ func (p *Pod) start(told *Told, now time.Time) {
 	case age < slowStart:
 		told.again = slowStart - age
 		return
-	case age < forgetEnd:
-		told.again = forgetEnd - age
+	case age < patience:
+		told.again = patience - age
 	default:
 		told.State = Degraded
 	}

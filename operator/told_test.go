@@ -12,7 +12,7 @@ import (
 // told returns a Pod of an age with a status in JSON.
 func told(t *testing.T, name string, age time.Duration, status string) Pod {
 	t.Helper()
-	pod := Pod{Created: metav1.NewTime(noon.Add(-age)), Status: new(PodStatus)}
+	pod := Pod{PodTimes: PodTimes{CreationTimestamp: metav1.NewTime(noon.Add(-age))}, Status: new(PodStatus)}
 	pod.Name, pod.Namespace = name, "n"
 	require.NoError(t, json.Unmarshal([]byte(status), pod.Status))
 	return pod
@@ -51,7 +51,7 @@ const (
 
 func TestTell(t *testing.T) {
 	gone := told(t, "gone", time.Hour, ready)
-	gone.Terminating, gone.Deleted = true, metav1.NewTime(noon.Add(-time.Minute))
+	gone.Terminating, gone.DeletionTimestamp = true, metav1.NewTime(noon.Add(-time.Minute))
 	for name, test := range map[string]struct {
 		pods  []Pod
 		want  string

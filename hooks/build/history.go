@@ -56,7 +56,7 @@ func remember(build *Build, observed observed, wanted string) history {
 			if job.hash != wanted {
 				spec = nil
 			}
-			message = printable.Line(observed.failure(job, spec)+lastSeen(build, job, job.reason == batchv1.JobReasonDeadlineExceeded || observed.seesPods && observed.podOf(job) == nil, wanted), maxText)
+			message = printable.Line(observed.failure(job, spec)+observed.lastSeen(build, job, wanted), maxText)
 		}
 		old := known.of(job.hash)
 		switch {
@@ -143,11 +143,12 @@ func duration(r *Result) string {
 	return max(0, r.CompletionTime.Sub(r.StartTime.Time)).Round(time.Second).String()
 }
 
-// lastSeen returns what the status last said of the wanted build, where its time is over: its Pod,
-// which may never have started, is deleted for that.
-func lastSeen(build *Build, job *observedJob, isTold bool, wanted string) string {
+// lastSeen returns what the status last said of the wanted build, where its Pod, which may never have
+// started, is deleted: by somebody, or because its time is over.
+func (o observed) lastSeen(build *Build, job *observedJob, wanted string) string {
+	isGone := job.reason == batchv1.JobReasonDeadlineExceeded || o.seesPods && o.podOf(job) == nil
 	ready := meta.FindStatusCondition(build.Status.Conditions, operator.ConditionReady)
-	if !isTold || job.hash != wanted || ready == nil || !slices.Contains([]string{reasonPending, reasonRunning, operator.ReasonChildBlocked}, ready.Reason) {
+	if !isGone || job.hash != wanted || ready == nil || !slices.Contains([]string{reasonPending, reasonRunning, operator.ReasonChildBlocked}, ready.Reason) {
 		return ""
 	}
 	return "; last seen: " + ready.Message

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -121,9 +122,9 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time             `json:"creationTimestamp"`
-		DeletionTimestamp metav1.Time             `json:"deletionTimestamp"` // when the grace period ends
-		OwnerReferences   []metav1.OwnerReference `json:"ownerReferences"`
+		operator.PodTimes
+
+		OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
 	Status operator.PodStatus `json:"status"`
 
@@ -131,9 +132,9 @@ type observedPod struct {
 	job  types.UID // of its Job
 }
 
-// told is what a status tells of.
-func (p *observedPod) told() operator.Pod {
-	return operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status}
+// tell returns what a status says of the Pod, or nil.
+func (p *observedPod) tell(now time.Time) *operator.Told {
+	return operator.Tell([]operator.Pod{{Snapshot: p.Snapshot, PodTimes: p.Metadata.PodTimes, Status: &p.Status}}, now)
 }
 
 // findJob finds the Job of the Pod, and reports whether it belongs to the

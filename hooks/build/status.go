@@ -52,19 +52,15 @@ func (s state) report(p plan, r *operator.Report) Status {
 		status.StartTime = job.Status.StartTime
 		if pod := s.observed.podOf(job); pod != nil {
 			status.Commit = pod.commit()
-			told = operator.Tell([]operator.Pod{pod.told()}, s.now)
+			told = pod.tell(s.now)
 			if told != nil && pod.Terminating { // nothing tells of it when it is gone
 				told.State = operator.Degraded
 			}
 		}
 		v = v.Telling(told) // Degraded is written at once
 		status.Phase, v.Reason, v.Message = s.progress(p, job, told)
-		if blocked, left := s.withoutPod(job); p.waits == "" && left > 0 {
-			v = v.Again(left)
-		} else if p.waits == "" && blocked != "" {
-			v.State, v.Reason, v.Message = operator.Degraded, operator.ReasonChildBlocked, blocked
-		}
 		if p.waits == "" && !job.Spec.Suspend {
+			v = s.withPod(v, job)
 			v.Message += s.seeWhy
 		}
 	case isSuspended(s.build):
@@ -121,19 +117,21 @@ func (s state) verdictOf(ended *Result) operator.Summary {
 	return v
 }
 
-// withoutPod says what may be in the way of a Job that has made no Pod for longer than
-// [operator.ChildGrace], or returns when that is.
-func (s state) withoutPod(job *observedJob) (message string, left time.Duration) {
+// withPod returns a summary that says what may be in the way of a Job which has made no Pod for longer than
+// [operator.ChildGrace].
+func (s state) withPod(v operator.Summary, job *observedJob) operator.Summary {
 	hasPod := s.observed.podOf(job) != nil || !s.observed.seesPods && job.Status.Active+job.Status.Failed > 0
 	since := cmp.Or(job.Status.StartTime, &job.Metadata.CreationTimestamp)
-	if hasPod || job.Spec.Suspend || since.IsZero() {
-		return "", 0
+	if hasPod || since.IsZero() {
+		return v
 	}
-	if left = since.Add(operator.ChildGrace).Sub(s.now); left > 0 {
-		return "", left
+	if left := since.Add(operator.ChildGrace).Sub(s.now); left > 0 {
+		return v.Again(left)
 	}
-	return fmt.Sprintf("%s has had no Pod since %s: a quota, Pod Security, a missing ServiceAccount or an admission webhook may refuse it; see `kubectl events -n %s --for job/%s`",
-		job.Ref(), since.UTC().Format(time.TimeOnly), s.build.Namespace, job.Name), 0
+	v.State, v.Reason = operator.Degraded, operator.ReasonChildBlocked
+	v.Message = fmt.Sprintf("%s has had no Pod since %s: a quota, Pod Security, a missing ServiceAccount or an admission webhook may refuse it; see `kubectl events -n %s --for job/%s`",
+		job.Ref(), since.UTC().Format(time.TimeOnly), s.build.Namespace, job.Name)
+	return v
 }
 
 // progress returns the state of a running Job.

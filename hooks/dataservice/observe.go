@@ -94,8 +94,11 @@ func (w *observedWorkload) serves() bool {
 type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
-	Metadata podMeta            `json:"metadata"`
-	Status   operator.PodStatus `json:"status"`
+	Metadata struct {
+		operator.PodTimes
+		podMeta
+	} `json:"metadata"`
+	Status operator.PodStatus `json:"status"`
 }
 
 // leftPod is the part of a Pod that a teardown reads. A damaged status must not disorder it.
@@ -107,9 +110,7 @@ type leftPod struct {
 
 // podMeta is the part of a Pod's metadata that the hook reads.
 type podMeta struct {
-	CreationTimestamp metav1.Time `json:"creationTimestamp"`
-	DeletionTimestamp metav1.Time `json:"deletionTimestamp"` // when the grace period ends
-	Labels            struct {
+	Labels struct {
 		App       string `json:"app"`
 		Component string `json:"d3os-product.com.d3os/component"`
 	} `json:"labels"`
@@ -171,7 +172,7 @@ func (o observed) told(u *unit, now time.Time) *operator.Told {
 	var pods []operator.Pod
 	for i := range o.pods {
 		if pod := &o.pods[i]; pod.Metadata.Labels.Component == u.key && pod.Metadata.Labels.App == u.name {
-			pods = append(pods, operator.Pod{Snapshot: pod.Snapshot, Created: pod.Metadata.CreationTimestamp, Deleted: pod.Metadata.DeletionTimestamp, Status: &pod.Status})
+			pods = append(pods, operator.Pod{Snapshot: pod.Snapshot, PodTimes: pod.Metadata.PodTimes, Status: &pod.Status})
 		}
 	}
 	return operator.Tell(pods, now)

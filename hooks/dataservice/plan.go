@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/metacontroller"
+	"github.com/operetta-dev/operetta/operator"
 )
 
 // plan is the desired children, and the state of each component.
@@ -36,6 +37,10 @@ type part struct {
 	rival        string  // what has to go first, see observed.rival
 	isReady      bool
 	old          []string // children of an older spec that are kept for it
+
+	told         *operator.Told // of its Pods
+	lacksPods    bool           // it has made no Pod for longer than it may
+	untilLacking time.Duration  // how much longer it may, or zero
 }
 
 // isHeld reports whether its creation waits for others.

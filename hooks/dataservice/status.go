@@ -35,6 +35,7 @@ func (p *plan) report(r *operator.Report) Status {
 	var status Status
 	ready, all := 0, 0
 	for _, part := range p.parts {
+		p.look(part)
 		status.Components = append(status.Components, p.componentStatus(part))
 		if !part.runsHere() {
 			continue
@@ -120,9 +121,9 @@ func (p *plan) message(part *part) string {
 	if rollout.IsPaused {
 		reason += "; " + part.workload.Ref() + " is paused: resume it, with kubectl rollout resume"
 	}
-	if told := p.observed.told(part.unit, p.request.Now); told != nil {
-		reason += "; " + told.Pod + ": " + told.Text
-	} else if p.lacksPods(part) {
+	if part.told != nil {
+		reason += "; " + part.told.Pod + ": " + part.told.Text
+	} else if part.lacksPods {
 		ref := part.workload.Ref()
 		reason += fmt.Sprintf("; %s makes none: a quota, Pod Security, a missing ServiceAccount or an admission webhook may refuse them; see `kubectl events -n %s --for %s`",
 			ref, p.ds.Namespace, strings.ToLower(ref))
@@ -152,7 +153,7 @@ func (p *plan) judge() operator.Summary {
 	}
 	for _, part := range p.parts {
 		if summary.State == operator.Done && part.runsHere() {
-			summary = summary.Telling(p.observed.told(part.unit, p.request.Now))
+			summary = summary.Telling(part.told)
 		}
 	}
 	return summary
@@ -171,9 +172,9 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 		if !part.isReady {
 			notReady = append(notReady, part.name+": "+p.message(part))
 			isHeld, isOrdered = isHeld || part.isHeld(), isOrdered || len(part.updatesAfter) > 0
-			told := p.told(part)
-			isStuck = isStuck || told != nil && told.State == operator.Degraded || p.lacksPods(part)
-			again = operator.Soonest(again, told.Next(), p.untilLacking(part))
+			told := part.toldOfNewest()
+			isStuck = isStuck || told != nil && told.State == operator.Degraded || part.lacksPods
+			again = operator.Soonest(again, told.Next(), part.untilLacking)
 		}
 	}
 	switch {
@@ -197,34 +198,27 @@ func (p *plan) summarize(isMeant func(*part) bool) operator.Summary {
 	return summary.Again(again)
 }
 
-// lacksPods reports whether a workload has made no Pod for long enough. Of a StatefulSet or DaemonSet only Events
-// tell why.
-func (p *plan) lacksPods(part *part) bool {
-	return part.workload != nil && p.untilLacking(part) < 0
-}
-
-// untilLacking returns how long a workload without Pods may take to make one, or less than zero where it has taken
-// longer.
-func (p *plan) untilLacking(part *part) time.Duration {
-	if part.workload == nil || part.isReady || !p.request.Related.Includes(metacontroller.Pod) || p.observed.told(part.unit, p.request.Now) != nil {
-		return 0
+// look sets what is said of the Pods of a component. Why a StatefulSet or DaemonSet has made none for long enough
+// only Events tell.
+func (p *plan) look(part *part) {
+	now := p.request.Now
+	part.told = p.observed.told(part.unit, now)
+	if part.workload == nil || part.isReady || part.told != nil || !p.request.Related.Includes(metacontroller.Pod) {
+		return
 	}
 	if r := part.workload.rollout(); r.Wanted == 0 || r.Existing > 0 || r.Failure != "" || r.IsPaused {
-		return 0
+		return
 	}
-	left := part.workload.Metadata.CreationTimestamp.Add(operator.ChildGrace).Sub(p.request.Now)
-	if left == 0 {
-		return -1 // now
-	}
-	return left
+	part.untilLacking = part.workload.Metadata.CreationTimestamp.Add(operator.ChildGrace).Sub(now)
+	part.lacksPods = part.untilLacking <= 0
 }
 
-// told returns what is said of a Pod of a component, unless it is to be replaced anyway, or nil.
-func (p *plan) told(part *part) *operator.Told {
-	if part.workload == nil || slices.Contains(part.differs.Outdated, part.workload.Ref()) {
+// toldOfNewest returns what is said of a Pod of the component, unless it is to be replaced anyway, or nil.
+func (p *part) toldOfNewest() *operator.Told {
+	if p.workload == nil || slices.Contains(p.differs.Outdated, p.workload.Ref()) {
 		return nil
 	}
-	return p.observed.told(part.unit, p.request.Now)
+	return p.told
 }
 
 // phase returns the overall phase. A product is Degraded if it was ready and

@@ -62,10 +62,9 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		// DeletionTimestamp is when the grace period ends.
-		DeletionTimestamp metav1.Time `json:"deletionTimestamp"`
-		Labels            struct {
+		operator.PodTimes
+
+		Labels struct {
 			Hash string `json:"pod-template-hash"`
 		} `json:"labels"`
 		OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
@@ -86,7 +85,7 @@ func podsOf(box *ModelBox, request metacontroller.Observed) ([]operator.Pod, err
 	var pods []operator.Pod
 	for i := range observed {
 		if p := &observed[i]; p.isOf(box.Name) {
-			pods = append(pods, operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status})
+			pods = append(pods, operator.Pod{Snapshot: p.Snapshot, PodTimes: p.Metadata.PodTimes, Status: &p.Status})
 		}
 	}
 	return pods, err

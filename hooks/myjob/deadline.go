@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/printable"
-	"github.com/operetta-dev/operetta/operator"
 )
 
 // kubeletGrace is by how much the kubelet may be late. It ends a Pod as long after its node took it
@@ -28,11 +27,7 @@ func (o observed) deadline(job *MyJob) time.Time {
 
 // overrun ends a MyJob whose Pod has not ended by the deadline. The Pod goes once that is told.
 func overrun(job *MyJob, observed observed, end, now time.Time) plan {
-	doing := observed.pod.Status.Activity()
-	if told := operator.Tell([]operator.Pod{observed.pod.told()}, now); told != nil {
-		doing = told.Text
-	}
-	outcome := observed.outcome(job, deadlineExceeded(job, doing), end)
+	outcome := observed.outcome(job, deadlineExceeded(job, observed.pod.does(observed.pod.tell(now))), end)
 	p := conclude(job, observed, outcome, now)
 	p.again = time.Second // a status that is written causes no request
 	return p
@@ -46,7 +41,6 @@ func givenUp(job *MyJob, observed observed, end, now time.Time) plan {
 }
 
 func deadlineExceeded(job *MyJob, doing string) Status {
-	const longest = 500
 	message := fmt.Sprintf("spec.activeDeadlineSeconds (%d) is over: %s", *job.Spec.ActiveDeadlineSeconds, doing)
 	return Status{Result: ResultFailed, Reason: reasonDeadline, Message: printable.Line(message, longest)}
 }

@@ -31,16 +31,23 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		DeletionTimestamp metav1.Time `json:"deletionTimestamp"` // when the grace period ends
+		operator.PodTimes
 	} `json:"metadata"`
 	Spec   operator.PodSpec   `json:"spec"`
 	Status operator.PodStatus `json:"status"`
 }
 
-// told is what a status tells of.
-func (p *observedPod) told() operator.Pod {
-	return operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status}
+// tell returns what a status says of the Pod, or nil.
+func (p *observedPod) tell(now time.Time) *operator.Told {
+	return operator.Tell([]operator.Pod{{Snapshot: p.Snapshot, PodTimes: p.Metadata.PodTimes, Status: &p.Status}}, now)
+}
+
+// does says what the Pod does, or what is told of it.
+func (p *observedPod) does(told *operator.Told) string {
+	if told != nil {
+		return told.Text
+	}
+	return p.Status.Activity()
 }
 
 // podName returns the name of the Pod of an attempt.
@@ -117,6 +124,9 @@ func (p *observedPod) terminatingReason() string {
 	return cmp.Or(p.Status.Disruption(), reasonPodDeleted)
 }
 
+// longest is the longest message that a status has of a Pod, in bytes.
+const longest = 500
+
 // ending returns how a Pod that is done has ended, and when: now, where it tells no time.
 func (p *observedPod) ending(now time.Time) (Status, time.Time) {
 	end := now
@@ -126,7 +136,6 @@ func (p *observedPod) ending(now time.Time) (Status, time.Time) {
 	if p.Status.Phase == corev1.PodSucceeded {
 		return Status{Result: ResultSucceeded, Reason: "Completed", ExitCode: new(int32(0))}, end
 	}
-	const longest = 500
 	status := Status{Result: ResultFailed, Message: printable.Line(p.Status.Failure(p.Spec.Sidecars()...), longest)}
 	reason := "Error"
 	if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil {

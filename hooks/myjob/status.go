@@ -103,11 +103,12 @@ func (s state) runs() operator.Summary {
 	if s.job.Spec.isSuspended() {
 		return s.suspending()
 	}
-	j := operator.Summary{State: operator.Progressing, Reason: "Running", Message: "the Pod has not finished: " + s.observed.pod.Status.Activity()}
-	if told := operator.Tell([]operator.Pod{s.observed.pod.told()}, s.now); told != nil && told.State != operator.Restarted {
-		j = j.Telling(told)
-		j.Message = "the Pod has not finished: " + told.Text
+	told := s.observed.pod.tell(s.now)
+	if told != nil && told.State == operator.Restarted {
+		told = nil
 	}
+	j := operator.Summary{State: operator.Progressing, Reason: "Running"}.Telling(told)
+	j.Message = "the Pod has not finished: " + s.observed.pod.does(told)
 	return j
 }
 
@@ -147,7 +148,7 @@ func (s state) terminating(status Status) (Status, operator.Summary) {
 		status.Phase = PhaseCompleted
 	}
 	j := operator.Summary{State: operator.Progressing, Reason: status.Reason, Message: "the Pod is being deleted, and may still end well"}
-	return status, j.Telling(operator.Tell([]operator.Pod{s.observed.pod.told()}, s.now))
+	return status, j.Telling(s.observed.pod.tell(s.now))
 }
 
 // IsProgressOf reports whether both say that the Pod is there and has not ended. Since when it

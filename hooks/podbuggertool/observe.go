@@ -23,11 +23,11 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		Labels            map[string]string          `json:"labels"`
-		Annotations       map[string]json.RawMessage `json:"annotations"`
-		CreationTimestamp metav1.Time                `json:"creationTimestamp"`
-		DeletionTimestamp metav1.Time                `json:"deletionTimestamp"` // when the grace period ends
-		OwnerReferences   []owner                    `json:"ownerReferences"`
+		Labels      map[string]string          `json:"labels"`
+		Annotations map[string]json.RawMessage `json:"annotations"`
+		operator.PodTimes
+
+		OwnerReferences []owner `json:"ownerReferences"`
 	} `json:"metadata"`
 	Spec struct {
 		Containers          []container `json:"containers"`
@@ -211,7 +211,7 @@ func (j *observedJob) left(now time.Time) time.Duration {
 func (w *observed) told(job *observedJob, now time.Time) *operator.Told {
 	var pods []operator.Pod
 	for _, pod := range w.helpers[job.UID] {
-		pods = append(pods, operator.Pod{Snapshot: pod.Snapshot, Created: pod.Metadata.CreationTimestamp, Deleted: pod.Metadata.DeletionTimestamp, Status: &pod.Status.PodStatus})
+		pods = append(pods, operator.Pod{Snapshot: pod.Snapshot, PodTimes: pod.Metadata.PodTimes, Status: &pod.Status.PodStatus})
 	}
 	return operator.Tell(pods, now)
 }

@@ -38,14 +38,14 @@ func count(candidates []*candidate) Status {
 
 // withTold adds what hinders a Job, while some are under way.
 func withTold(j operator.Summary, candidates []*candidate) operator.Summary {
+	if j.State != operator.Progressing {
+		return j
+	}
 	var first *operator.Told // one that may need a person, if there is any
 	for _, c := range candidates {
 		if c.told != nil && (c.told.State == operator.Degraded || c.told.Next() > 0) && (first == nil || first.State != operator.Degraded) {
 			first = c.told
 		}
-	}
-	if j.State != operator.Progressing {
-		return j
 	}
 	return j.Telling(first)
 }

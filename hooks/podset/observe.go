@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -19,9 +18,9 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		DeletionTimestamp metav1.Time `json:"deletionTimestamp"` // when the grace period ends
-		Labels            struct {
+		operator.PodTimes
+
+		Labels struct {
 			TemplateHash string `json:"podset.apps.jicki.cn/template-hash"`
 		} `json:"labels"`
 		Annotations struct {

@@ -173,7 +173,7 @@ func (s state) told() *operator.Told {
 	all := slices.Concat(s.observed.live, s.observed.failed, s.observed.going)
 	pods := make([]operator.Pod, len(all))
 	for i, pod := range all {
-		pods[i] = operator.Pod{Snapshot: pod.Snapshot, Created: pod.Metadata.CreationTimestamp, Deleted: pod.Metadata.DeletionTimestamp, Status: &pod.Status}
+		pods[i] = operator.Pod{Snapshot: pod.Snapshot, PodTimes: pod.Metadata.PodTimes, Status: &pod.Status}
 	}
 	return operator.Tell(pods, s.now)
 }

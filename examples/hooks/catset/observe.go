@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/operetta-dev/operetta/metacontroller"
 	"github.com/operetta-dev/operetta/operator"
@@ -19,9 +18,9 @@ type observedPod struct {
 	metacontroller.Snapshot `json:"-"`
 
 	Metadata struct {
-		CreationTimestamp metav1.Time `json:"creationTimestamp"`
-		DeletionTimestamp metav1.Time `json:"deletionTimestamp"`
-		Labels            struct {
+		operator.PodTimes
+
+		Labels struct {
 			TemplateHash string `json:"catsets.ctl.enisoc.com/template-hash"`
 		} `json:"labels"`
 	} `json:"metadata"`
@@ -66,7 +65,7 @@ func (o observed) told(now time.Time) *operator.Told {
 	var pods []operator.Pod
 	for _, ordinal := range slices.Sorted(maps.Keys(o)) {
 		p := o[ordinal]
-		pods = append(pods, operator.Pod{Snapshot: p.Snapshot, Created: p.Metadata.CreationTimestamp, Deleted: p.Metadata.DeletionTimestamp, Status: &p.Status})
+		pods = append(pods, operator.Pod{Snapshot: p.Snapshot, PodTimes: p.Metadata.PodTimes, Status: &p.Status})
 	}
 	return operator.Tell(pods, now)
 }

@@ -67,10 +67,10 @@ func (p *pod) condition(conditionType corev1.PodConditionType) operator.PodCondi
 
 // told returns what a status says of the Pod, or nil.
 func (p *pod) told(now time.Time) *operator.Told {
-	one := operator.Pod{Created: p.object.GetCreationTimestamp(), Status: &p.Status.PodStatus}
-	one.Name, one.Namespace, one.Terminating = p.object.GetName(), p.object.GetNamespace(), p.object.GetDeletionTimestamp() != nil
-	if one.Terminating {
-		one.Deleted = *p.object.GetDeletionTimestamp()
+	one := operator.Pod{Status: &p.Status.PodStatus}
+	one.Name, one.Namespace, one.CreationTimestamp = p.object.GetName(), p.object.GetNamespace(), p.object.GetCreationTimestamp()
+	if deleted := p.object.GetDeletionTimestamp(); deleted != nil {
+		one.Terminating, one.DeletionTimestamp = true, *deleted
 	}
 	return operator.Tell([]operator.Pod{one}, now)
 }
