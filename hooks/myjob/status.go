@@ -104,9 +104,6 @@ func (s state) runs() operator.Summary {
 		return s.suspending()
 	}
 	told := s.observed.pod.tell(s.now)
-	if told != nil && told.State == operator.Restarted {
-		told = nil
-	}
 	j := operator.Summary{State: operator.Progressing, Reason: "Running"}.Telling(told)
 	j.Message = "the Pod has not finished: " + s.observed.pod.does(told)
 	return j
