@@ -12,11 +12,11 @@ fail() {
   exit 1
 }
 
-# Says why Git could not fetch, in the words of Git or OpenSSH, where they are known to hold no secret: what a
-# server says begins with "remote", and is left out.
+# Says why Git could not fetch, in the words of Git or OpenSSH, as far as they are theirs: a server that was told a
+# password may say it again, in a line that begins with "remote:" or in what follows "remote error:".
 why() {
   cat "$HOME/errors" >&2
-  line="$(grep -E '^fatal: (Authentication failed for|could not read (Username|Password) for|unable to access|unable to look up|unable to connect|repository .* not found|mismatched algorithms|remote error: access denied or repository not exported|transport .* not allowed|.* does not appear to be a git repository)|^ssh: Could not resolve hostname|^ssh: connect to host|^Host key verification failed|Permission denied \(publickey|^ERROR: Repository not found|^Load key ' "$HOME/errors" | tail -n 1)"
+  line="$(grep -oE '^(fatal: (Authentication failed for|could not read (Username|Password) for|unable to access|unable to look up|unable to connect|repository .* not found|mismatched algorithms|transport .* not allowed|.* does not appear to be a git repository).*|fatal: remote error: access denied or repository not exported|ERROR: Repository not found\.|ssh: (Could not resolve hostname|connect to host) .*|Host key verification failed\.|[^ ]+@[^ ]+: Permission denied \([a-z,-]+\)\.|Load key .*)' "$HOME/errors" | tail -n 1)"
   [ -z "$line" ] || printf ': %s' "$line"
 }
 

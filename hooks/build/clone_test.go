@@ -57,6 +57,17 @@ func repository(t *testing.T) (path string, commits map[string]string) {
 	return path, commits
 }
 
+// addSubmodule gives a repository the submodule "module", another one at a commit.
+func addSubmodule(t *testing.T, outer, inner, commit string) {
+	t.Helper()
+	work := filepath.Join(filepath.Dir(outer), "work")
+	git(t, work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+inner, "module")
+	git(t, work, "-C", "module", "checkout", "--quiet", commit)
+	git(t, work, "add", "module")
+	git(t, work, "commit", "--quiet", "-m", "module")
+	git(t, work, "push", "--quiet", outer, "main")
+}
+
 // clonePod is what the Pod gives to the script.
 type clonePod struct {
 	workspace, home, credentials, terminationLog string
@@ -137,12 +148,7 @@ func TestCloneHasOneRuleForHistoryAndTags(t *testing.T) {
 func TestCloneFetchesSubmodulesIfAsked(t *testing.T) {
 	inner, commits := repository(t)
 	outer, _ := repository(t)
-	work := filepath.Join(filepath.Dir(outer), "work")
-	git(t, work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+inner, "module")
-	git(t, work, "-C", "module", "checkout", "--quiet", commits["first"])
-	git(t, work, "add", "module")
-	git(t, work, "commit", "--quiet", "-m", "module")
-	git(t, work, "push", "--quiet", outer, "main")
+	addSubmodule(t, outer, inner, commits["first"])
 	pod := newClonePod(t)
 	output, err := pod.clone("file://"+outer, "main", "")
 	require.NoError(t, err, output)
@@ -171,12 +177,7 @@ func TestSubmoduleBehindATipIsFetched(t *testing.T) {
 	git(t, newer, "add", ".")
 	git(t, newer, "commit", "--quiet", "-m", "newer")
 	git(t, newer, "push", "--quiet", inner, "main")
-	work := filepath.Join(filepath.Dir(outer), "work")
-	git(t, work, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "file://"+inner, "module")
-	git(t, work, "-C", "module", "checkout", "--quiet", commits["second"])
-	git(t, work, "add", "module")
-	git(t, work, "commit", "--quiet", "-m", "module")
-	git(t, work, "push", "--quiet", outer, "main")
+	addSubmodule(t, outer, inner, commits["second"])
 	pod := newClonePod(t)
 	output, err := pod.clone("file://"+outer, "main", "", "CLONE_SUBMODULES=true",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.version", "GIT_CONFIG_VALUE_0=0")
@@ -194,7 +195,10 @@ func TestCloneQuotesGit(t *testing.T) {
 		"git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.": ": git@h: Permission denied (publickey).",
 		"fatal: mismatched algorithms: client sha1; server sha256":                             ": fatal: mismatched algorithms: client sha1; server sha256",
 		"fatal: remote error: token=abc":                                                       "",
-		"fatal: remote error: access denied or repository not exported: /r.git":                ": fatal: remote error: access denied or repository not exported: /r.git",
+		"fatal: remote error: access denied or repository not exported: token=abc":             ": fatal: remote error: access denied or repository not exported",
+		"remote: token=abc\nremote: a@b: Permission denied (publickey).":                       "",
+		"remote: token=abc Permission denied (publickey":                                       "",
+		"ERROR: Repository not found. token=abc":                                               ": ERROR: Repository not found.",
 	} {
 		home := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(home, "errors"), []byte(said+"\n"), 0o644))
