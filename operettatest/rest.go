@@ -8,6 +8,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/lab/explore"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/metacontroller"
@@ -107,6 +108,7 @@ func requireLife(t *testing.T, sample corpus.Sample, world *player.World) {
 	for _, outcome := range world.Outcomes() {
 		require.Empty(t, outcome.Failure)
 		require.Equal(t, "True", outcome.Ready, "%s: %s", outcome.Reason, outcome.Message)
+		requireReachable(t, world, outcome.Parent)
 	}
 	world.DeleteParents()
 	require.NoError(t, world.Play())
@@ -115,6 +117,16 @@ func requireLife(t *testing.T, sample corpus.Sample, world *player.World) {
 		// The claims of a StatefulSet are meant to outlive it.
 		stays := left.GetKind() == "Namespace" || left.GetKind() == "PersistentVolumeClaim"
 		require.True(t, len(sample.Beside) > 0 || stays, "%s %s is left behind", left.GetKind(), left.GetName())
+	}
+}
+
+// requireReachable wants each Service of a custom resource that is Ready to lead to a ready Pod, on a port on
+// which that listens.
+func requireReachable(t *testing.T, world *player.World, parent Object) {
+	for _, child := range world.Owned(parent) {
+		if _, selector := selectorOf(child); child.GetKind() == "Service" && len(selector) > 0 {
+			require.NotEmpty(t, world.Endpoints(kube.RefOf(child)), "Service/%s leads to no port of a ready Pod", child.GetName())
+		}
 	}
 }
 
