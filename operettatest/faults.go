@@ -38,8 +38,6 @@ type fault struct {
 	later bool   // it begins once everything is Ready, or a Pod that is to end runs
 	does  string // what happens, where the action does not say it
 	child string // the name of what makes the Pods
-
-	isVain bool // there is nothing to which it could happen
 }
 
 // faults returns all that may happen to a child that makes Pods, and to its Pods. A child that is a Pod stands
@@ -119,7 +117,7 @@ func (f fault) within() time.Duration {
 	return tellWithin
 }
 
-// said reports whether a sentence says it: of what only Events tell, the command that shows them is enough.
+// says reports whether a sentence says it: of what only Events tell, the command that shows them is enough.
 func (f fault) says(sentence string) bool {
 	onlyEvents := f.trouble == nil || f.trouble.OnlyEvents
 	return onlyEvents && strings.Contains(sentence, "kubectl") || slices.ContainsFunc(strings.Split(f.words, "|"), func(word string) bool {
@@ -163,7 +161,8 @@ func (k kind) readsPods() bool {
 
 // faultsOf returns what can happen to the children of a sample: of each kind of children that make Pods, to the
 // first.
-func (k kind) faultsOf(t *testing.T, sample corpus.Sample) (list []fault) {
+func (k kind) faultsOf(t *testing.T, sample corpus.Sample) []fault {
+	var list []fault
 	world, kinds := k.world(player.DynamicApply, "v2"), map[string]bool{}
 	world.Watch(func(c player.Write) {
 		if c.Before != nil || c.After.GetKind() != "Pod" {
@@ -178,10 +177,13 @@ func (k kind) faultsOf(t *testing.T, sample corpus.Sample) (list []fault) {
 		require.NoError(t, world.Apply(text))
 	}
 	require.NoError(t, world.Play())
-	for i := range list {
-		list[i].isVain = !list[i].aim(world)
+	var meant []fault
+	for _, f := range list {
+		if f.aim(world) {
+			meant = append(meant, f)
+		}
 	}
-	return slices.DeleteFunc(list, func(f fault) bool { return f.isVain })
+	return meant
 }
 
 // topOf returns the child of a custom resource that has made a Pod, or nil.

@@ -2,16 +2,19 @@ package operettatest
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operetta-dev/operetta/internal/lab/dump"
+	"github.com/operetta-dev/operetta/internal/lab/dump/dumptest"
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/lab/why"
@@ -19,7 +22,7 @@ import (
 )
 
 // atRest holds what has come of it to what a person needs.
-func (w *watched) atRest() {
+func (w *watched) atRest(t *testing.T) {
 	parent := w.parent()
 	ready, degraded := kube.ConditionOf(parent, operator.ConditionReady), kube.ConditionOf(parent, operator.ConditionDegraded)
 	switch {
@@ -38,25 +41,15 @@ func (w *watched) atRest() {
 	if w.trouble == nil && w.later && len(w.pods()) == 0 {
 		return // nobody but the status tells of Pods that are gone
 	}
-	if words := w.why(); !strings.Contains(strings.ToLower(words), strings.ToLower(w.words)) {
+	if words := w.why(t); !strings.Contains(strings.ToLower(words), strings.ToLower(w.words)) {
 		w.failf("true of all: the first cause of why is %q", words)
 	}
 }
 
 // why returns the first cause that the command names.
-func (w *watched) why() string {
-	var items []any
-	for _, object := range slices.Concat(w.world.Objects(), w.world.Events()) {
-		items = append(items, object.Object)
-	}
-	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
-	if err != nil {
-		return err.Error()
-	}
-	d, err := dump.Read(bytes.NewReader(text))
-	if err != nil {
-		return err.Error()
-	}
+func (w *watched) why(t *testing.T) string {
+	d, err := dump.Read(bytes.NewReader(dumptest.List(t, slices.Concat(w.world.Objects(), w.world.Events()))))
+	require.NoError(t, err)
 	options := dump.Options{Controllers: w.k.all, Call: player.Direct(w.k.all...), Now: w.world.Now()}
 	for subject := range why.FromDump(d, options, why.Selection{Kind: w.k.Name()}) {
 		for _, cause := range subject.Explain().Because {

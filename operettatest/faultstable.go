@@ -52,13 +52,13 @@ func (p project) faultsTable(t *testing.T) {
 func (p project) faultsText(t *testing.T) string {
 	var columns []map[string]string
 	var rows, names []string
-	does, misses := map[string]string{}, map[string]string{}
+	does := map[string]string{}
 	for _, controller := range p.all {
 		k := newKind(t, controller, p)
 		if !k.readsPods() || len(k.samples) == 0 {
 			continue
 		}
-		cells := map[string]string{}
+		cells, misses := map[string]string{}, map[string]string{}
 		for _, sample := range k.samples {
 			for _, f := range k.faultsOf(t, sample) {
 				row := f.row()
@@ -66,15 +66,14 @@ func (p project) faultsText(t *testing.T) string {
 					rows = append(rows, row)
 				}
 				does[row] = f.what()
-				if cells[row] != "" {
-					continue // another sample, or a later time, says the same
-				}
-				text, why := k.cell(t, sample, f)
-				cells[row] = text
-				if misses[controller.Name()+row] == "" {
-					misses[controller.Name()+row] = why
+				if cells[row] == "" { // else another sample, or an earlier time, says the same
+					text, why := k.cell(t, sample, f)
+					cells[row], misses[row] = text, cmp.Or(misses[row], why)
 				}
 			}
+		}
+		for row, why := range misses {
+			cells[row] = cmp.Or(cells[row], "- "+cmp.Or(why, none))
 		}
 		names, columns = append(names, controller.Parent.Kind), append(columns, cells)
 	}
@@ -83,18 +82,16 @@ func (p project) faultsText(t *testing.T) string {
 	fmt.Fprintf(&b, "\n| fault | %s |\n| --- |%s\n", strings.Join(names, " | "), strings.Repeat(" --- |", len(names)))
 	for _, row := range rows {
 		fmt.Fprintf(&b, "| `%s`: %s |", row, does[row])
-		for i, cells := range columns {
-			cell := cells[row]
-			if cell == "" {
-				cell = "- " + cmp.Or(misses[strings.ToLower(names[i])+row], "it makes none")
-			}
-			cell = strings.TrimSpace(cell)
-			fmt.Fprintf(&b, " %s |", cell)
+		for _, cells := range columns {
+			fmt.Fprintf(&b, " %s |", cmp.Or(cells[row], "- "+none))
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
 }
+
+// none is why a fault cannot happen to a kind that makes nothing to which it could.
+const none = "it makes none"
 
 // row is the action without its target.
 func (f fault) row() string {

@@ -25,6 +25,7 @@ type watched struct {
 	k        kind
 	world    *player.World
 	problems []string
+	isVain   bool // it could not be done
 	vain     []player.Vain
 	story    string
 	end      string // what the status says before it is mended
@@ -86,7 +87,7 @@ func (w *watched) play(t *testing.T) {
 	if w.first.IsZero() && w.trouble != nil {
 		return
 	}
-	w.atRest()
+	w.atRest(t)
 	w.story, w.end = w.text(), w.cellOf()
 	if w.isFinal() {
 		return

@@ -34,17 +34,17 @@ func (c *Cluster) RunDebugJob(namespace string, object map[string]any) (stdout, 
 	if stdout, stderr, err = c.KubectlWithInput(stdin, args...); err != nil {
 		return stdout, stderr, err
 	}
-	if _, _, err := c.startEphemeral(namespace, job.Annotations["operetta.dev/pod"]); err != nil {
+	if err := c.startEphemeral(namespace, job.Annotations["operetta.dev/pod"]); err != nil {
 		return stdout, stderr, fmt.Errorf("start the container: %w", err)
 	}
 	return stdout, stderr, nil
 }
 
 // startEphemeral sets the status of a Pod's ephemeral containers to running.
-func (c *Cluster) startEphemeral(namespace, pod string) (stdout, stderr string, err error) {
-	names, stderr, err := c.Kubectl("get", "pod", pod, "--namespace="+namespace, "--output=jsonpath={range .spec.ephemeralContainers[*]}{.name} {.image}{\"\\n\"}{end}")
+func (c *Cluster) startEphemeral(namespace, pod string) error {
+	names, _, err := c.Kubectl("get", "pod", pod, "--namespace="+namespace, "--output=jsonpath={range .spec.ephemeralContainers[*]}{.name} {.image}{\"\\n\"}{end}")
 	if err != nil {
-		return names, stderr, err
+		return err
 	}
 	var statuses []corev1.ContainerStatus
 	for line := range strings.Lines(names) {
@@ -54,7 +54,8 @@ func (c *Cluster) startEphemeral(namespace, pod string) (stdout, stderr string, 
 	}
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"ephemeralContainerStatuses": statuses}})
 	if err != nil {
-		return "", "", fmt.Errorf("encode the status: %w", err)
+		return fmt.Errorf("encode the status: %w", err)
 	}
-	return c.Kubectl("patch", "pod", pod, "--namespace="+namespace, "--subresource=status", "--type=merge", "--patch="+string(patch))
+	_, _, err = c.Kubectl("patch", "pod", pod, "--namespace="+namespace, "--subresource=status", "--type=merge", "--patch="+string(patch))
+	return err
 }

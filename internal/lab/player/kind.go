@@ -3,6 +3,8 @@ package player
 import (
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/cluster/controllers"
@@ -74,13 +76,13 @@ func ActionKinds() []ActionKind {
 		{Name: Fail, Form: anObject + " [CAUSE]", IsFlag: true, Details: troubles(), Does: "it never becomes ready, or its Pods fail"},
 		{Name: Hold, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods run, and become neither ready nor done"},
 		{Name: Flap, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods become not ready and ready again, twice"},
-		{Name: Evict, Form: anObject + " [disk|preempted]", IsFlag: true, OfPods: true, Details: evictions, Does: "its Pods are evicted, as by a node that is short of memory"},
+		{Name: Evict, Form: anObject + oneOf(evictions[1:]), IsFlag: true, OfPods: true, Details: evictions, Does: "its Pods are evicted, as by a node that is short of memory"},
 		{Name: LoseNode, Form: anObject, IsFlag: true, OfPods: true, Does: "the node of its Pods stops answering"},
 		{Name: Vanish, Form: anObject, IsFlag: true, Does: "it is deleted by hand, once"},
 		{Name: "drain", Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods are evicted, if their PodDisruptionBudgets allow it"},
 		{Name: "quota", Form: "KIND|off", IsFlag: true, Begins: 1, Does: "no more of the kind can be created"},
-		{Name: refuse, Form: "KIND [pod-security|service-account|webhook|node-port|off]", IsFlag: true, Begins: 1, Details: refusals, Does: "it cannot be created, because an admission webhook denies it, or for that reason"},
-		{Name: "take-name", Form: anObject + " [ownerless]", IsFlag: true, Begins: 1, Kinds: slices.Sorted(maps.Keys(strangers)), Details: takers, Does: "somebody else's object has its name"},
+		{Name: refuse, Form: "KIND" + oneOf(refusals), IsFlag: true, Begins: 1, Details: refusals, Does: "it cannot be created, because an admission webhook denies it, or for that reason"},
+		{Name: "take-name", Form: anObject + oneOf(takers), IsFlag: true, Begins: 1, Kinds: slices.Sorted(maps.Keys(strangers)), Details: takers, Does: "somebody else's object has its name"},
 		{Name: "edit", Form: anObject + " PATCH", IsFlag: true, Does: "a user changes it, by a merge patch in JSON"},
 		{Name: "late-cache", Form: anObject, IsFlag: true, OfParents: true, Begins: 2, Does: "it is synced by a Metacontroller that has not heard of the step before"},
 		{Name: "crash", Form: anObject + " [N]", IsFlag: true, OfParents: true, Begins: 1, Does: "Metacontroller dies after its first, or Nth, write for it"},
@@ -103,11 +105,20 @@ func ActionKinds() []ActionKind {
 }
 
 // troubles are what [Fail] does to a Pod.
-func troubles() (list []Detail) {
+var troubles = sync.OnceValue(func() (list []Detail) {
 	for _, trouble := range controllers.Troubles() {
 		list = append(list, Detail{Name: trouble.Name, Does: trouble.Does, OfPods: true})
 	}
 	return list
+})
+
+// oneOf is the form of details.
+func oneOf(details []Detail) string {
+	names := make([]string, len(details))
+	for i, detail := range details {
+		names[i] = detail.Name
+	}
+	return " [" + strings.Join(names, "|") + "]"
 }
 
 var (

@@ -2,7 +2,6 @@ package why_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/dump/dumptest"
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
 	"github.com/stretchr/testify/require"
@@ -152,15 +152,9 @@ func (s *scene) replace(object kube.Object, change func(fields map[string]any)) 
 // dump returns all objects and Events as kubectl prints them.
 func (s *scene) dump() []byte {
 	s.Helper()
-	items := []any{}
-	for _, object := range slices.Concat(s.Objects(), s.Events(), s.extra) {
-		if !s.dropped[kube.RefOf(object).String()] {
-			items = append(items, object.Object)
-		}
-	}
-	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
-	require.NoError(s, err)
-	return text
+	return dumptest.List(s, slices.DeleteFunc(slices.Concat(s.Objects(), s.Events(), s.extra), func(object kube.Object) bool {
+		return s.dropped[kube.RefOf(object).String()]
+	}))
 }
 
 // answer explains the custom resource from a dump.

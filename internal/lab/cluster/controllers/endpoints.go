@@ -62,7 +62,7 @@ func listensOn(pod *corev1.Pod, port *corev1.ServicePort) (number int32, found b
 // sidecars returns the init containers that go on running.
 func sidecars(pod *corev1.Pod) (list []corev1.Container) {
 	for _, container := range pod.Spec.InitContainers {
-		if container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+		if isSidecar(&container) {
 			list = append(list, container)
 		}
 	}

@@ -28,15 +28,14 @@ func (b *Builtin) freeNode() string {
 	}
 }
 
-// LoseNode stops the kubelet of a Pod's node, and returns the name of the node, or nothing.
-func (b *Builtin) LoseNode(pod kube.Object) string {
+// LoseNode stops the kubelet of a Pod's node.
+func (b *Builtin) LoseNode(pod kube.Object) {
 	name := nodeOf(pod)
-	if _, down := b.down[name]; down || name == "" {
-		return ""
+	if name == "" || b.isDown(pod) {
+		return
 	}
 	b.down[name] = b.server.Now()
 	b.CheckPods()
-	return name
 }
 
 // MendNodes lets all nodes answer, and admit Pods, again.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -46,11 +47,11 @@ const (
 // Exit is the trouble that is meant where none is named.
 const Exit = "exit"
 
-// Troubles returns all of them.
+// Troubles returns all of them. They are not to be modified.
 //
 // The sentences are those of pkg/scheduler/framework/plugins, pkg/kubelet (images/image_manager.go,
 // lifecycle/predicate.go, kuberuntime, prober) and pkg/volume in Kubernetes 1.36.3, and of containerd 2.
-func Troubles() []Trouble {
+var Troubles = sync.OnceValue(func() []Trouble {
 	failed := func(code int32, reason string) corev1.ContainerStateTerminated {
 		return corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}
 	}
@@ -87,7 +88,7 @@ func Troubles() []Trouble {
 		{Name: "no-cpu", Does: "the kubelet rejects each Pod: the node is full", Words: "Node didn't have enough resource: cpu", at: admission, reason: "OutOfcpu", message: says("Node didn't have enough resource: cpu, requested: 2000, used: 7120, capacity: 7910")},
 		{Name: "wrong-node", Does: "the kubelet rejects each Pod: the node's labels have changed", Words: "Predicate NodeAffinity failed", at: admission, reason: "NodeAffinity", message: says("Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector")},
 	}
-}
+})
 
 // TroubleNamed returns the trouble of a name, [Exit] for none, or nil.
 func TroubleNamed(name string) *Trouble {
