@@ -60,7 +60,8 @@ const (
 )
 
 // Tell returns what a status says of some Pods, or nil: of the one that is in most trouble, the newest of
-// several. A Pod that has failed may have been replaced long ago: it is told of while it is the newest, or new.
+// several. A Pod that has failed may have been replaced long ago: it is told of while it is the newest, or new. One
+// that was disrupted, as by an eviction, needs nobody once there is a newer one.
 func Tell(pods []Pod, now time.Time) *Told {
 	var first *Told
 	var of Pod
@@ -71,10 +72,12 @@ func Tell(pods []Pod, now time.Time) *Told {
 		}
 	}
 	for _, pod := range pods {
-		isStale := pod.Status.IsDone() && pod.CreationTimestamp.Time.Before(newest) && now.Sub(pod.CreationTimestamp.Time) > forgetEnd
-		told := pod.tell(now)
-		if told == nil || isStale {
+		told, isReplaced := pod.tell(now), pod.Status.IsDone() && pod.CreationTimestamp.Time.Before(newest)
+		switch {
+		case told == nil, isReplaced && now.Sub(pod.CreationTimestamp.Time) > forgetEnd:
 			continue
+		case isReplaced && pod.Status.Disruption() != "":
+			told.State = Progressing // the newer one runs elsewhere
 		}
 		if first == nil || cmp.Or(cmp.Compare(pod.rank(told), of.rank(first)), of.CreationTimestamp.Compare(pod.CreationTimestamp.Time)) < 0 {
 			first, of = told, pod

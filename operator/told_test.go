@@ -20,6 +20,8 @@ func told(t *testing.T, name string, age time.Duration, status string) Pod {
 
 const (
 	rejected = `{"phase":"Failed","reason":"OutOfcpu","message":"Pod was rejected: Node didn't have enough resource: cpu"}`
+	pressed  = `{"phase":"Failed","reason":"Evicted","message":"The node was low on resource: memory. ","conditions":[
+		{"type":"DisruptionTarget","status":"True","reason":"TerminationByKubelet","message":"The node was low on resource: memory. "}]}`
 	ready    = `{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"c","ready":true,"started":true,"state":{"running":{}}}]}`
 	killedAt = `{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"c","ready":true,"started":true,"restartCount":3,
 		"state":{"running":{}},"lastState":{"terminated":{"exitCode":137,"reason":"OOMKilled","finishedAt":"2026-06-01T11:55:00Z"}}}]}`
@@ -62,6 +64,7 @@ func TestTell(t *testing.T) {
 		"a gate only waits":             {[]Pod{told(t, "a", time.Hour, gated)}, "a: it is not scheduled: SchedulingGated: Scheduling is blocked due to non-empty scheduling gates", Progressing, 0},
 		"a node that does not answer":   {[]Pod{told(t, "a", time.Hour, silent)}, "a: it is called not ready without a reason: its node does not answer", Degraded, 0},
 		"a rejected Pod":                {[]Pod{told(t, "a", time.Minute, rejected), told(t, "b", 0, gated)}, "a: it has failed: OutOfcpu: Pod was rejected: Node didn't have enough resource: cpu", Degraded, 0},
+		"an evicted Pod was replaced":   {[]Pod{told(t, "a", time.Minute, pressed), told(t, "b", 0, gated)}, "b: it is not scheduled: SchedulingGated: Scheduling is blocked due to non-empty scheduling gates", Progressing, 0},
 		"one that was replaced":         {[]Pod{told(t, "a", time.Hour, rejected), told(t, "b", 0, gated)}, "b: it is not scheduled: SchedulingGated: Scheduling is blocked due to non-empty scheduling gates", Progressing, 0},
 		"the newest, of any age":        {[]Pod{told(t, "a", time.Hour, rejected)}, "a: it has failed: OutOfcpu: Pod was rejected: Node didn't have enough resource: cpu", Degraded, 0},
 		"ready again":                   {[]Pod{told(t, "a", time.Hour, killedAt), told(t, "b", 0, ready)}, "a: c runs again; it ended: OOMKilled, exit code 137", Restarted, 5 * time.Minute},
