@@ -21,8 +21,9 @@ const selectorLabel = "modelbox"
 func (p Policy) children(box *ModelBox) []metacontroller.Object {
 	deployment := p.deployment(box)
 	wanted := []metacontroller.Object{deployment}
+	containers := append(sidecars(box), deployment.Spec.Template.Spec.Containers[0])
 	for _, described := range wantedServices(box) {
-		wanted = append(wanted, service(box, described, deployment.Spec.Template.Spec.Containers[0].Ports))
+		wanted = append(wanted, service(box, described, containers))
 	}
 	return wanted
 }
@@ -30,8 +31,16 @@ func (p Policy) children(box *ModelBox) []metacontroller.Object {
 // deployment returns the Deployment that runs the Pods.
 func (p Policy) deployment(box *ModelBox) *appsv1.Deployment {
 	template := p.podTemplate(box)
+	meta := metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)}
+	if settings := box.Spec.Deployment; settings != nil {
+		for key, value := range settings.Labels {
+			meta.Labels[key] = string(value)
+		}
+		maps.Copy(meta.Labels, selector(box))
+		meta.Annotations = settings.Annotations
+	}
 	return &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: box.Name, Namespace: box.Namespace, Labels: childLabels(box)},
+		ObjectMeta: meta,
 		Spec: appsv1.DeploymentSpec{
 			Replicas:                box.Spec.Replicas,
 			MinReadySeconds:         minReadySeconds(box),

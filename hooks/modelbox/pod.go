@@ -3,6 +3,7 @@ package modelbox
 import (
 	"cmp"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,7 +71,7 @@ func (f *PodFields) setIn(pod *corev1.PodSpec) {
 // mainContainer returns the container that runs the image.
 func (p Policy) mainContainer(box *ModelBox) corev1.Container {
 	container := corev1.Container{
-		Name:            cmp.Or(box.Spec.ContainerName, box.Name),
+		Name:            cmp.Or(box.Spec.ContainerName, strings.ReplaceAll(box.Name, ".", "-")),
 		Image:           box.Spec.Image,
 		Command:         box.Spec.Command,
 		Args:            box.Spec.Args,
@@ -95,7 +96,7 @@ func (p Policy) mainContainer(box *ModelBox) corev1.Container {
 		VolumeDevices:            box.Spec.VolumeDevices,
 		ResizePolicy:             box.Spec.ResizePolicy,
 	}
-	namePorts(box, &container)
+	numberHandledPorts(box, &container)
 	p.DefaultProbes.add(box, &container)
 	return container
 }

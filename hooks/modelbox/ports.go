@@ -26,33 +26,62 @@ func firstTCPPort(box *ModelBox) (int32, bool) {
 			return number, true
 		}
 	}
+	for _, port := range box.Spec.ContainerPorts {
+		if cmp.Or(port.Protocol, corev1.ProtocolTCP) == corev1.ProtocolTCP {
+			return port.ContainerPort, true
+		}
+	}
 	return 0, false
 }
 
-// containerPorts returns the ports of the main container: each number once,
-// with a name if a Service's port refers to it, and without those of sidecars.
+// containerPorts returns the ports of the main container: each number once, and without those of
+// sidecars.
 func containerPorts(box *ModelBox) []corev1.ContainerPort {
 	var ports []corev1.ContainerPort
+	for _, port := range box.Spec.ContainerPorts {
+		ports = append(ports, corev1.ContainerPort{
+			Name: port.Name, ContainerPort: port.ContainerPort, HostPort: port.HostPort, Protocol: cmp.Or(port.Protocol, corev1.ProtocolTCP),
+		})
+	}
 	for _, port := range allPorts(box) {
 		number, isSidecars := port.containerPort(box)
 		if isSidecars {
 			continue
 		}
-		name := port.targetPort().StrVal
 		listed := slices.IndexFunc(ports, func(p corev1.ContainerPort) bool { return p.ContainerPort == number })
-		if listed >= 0 {
-			ports[listed].Name = cmp.Or(ports[listed].Name, name)
-			ports[listed].HostPort = cmp.Or(ports[listed].HostPort, port.HostPort)
-			continue
+		if listed < 0 {
+			listed = len(ports)
+			ports = append(ports, corev1.ContainerPort{ContainerPort: number, Protocol: port.protocol()})
 		}
-		ports = append(ports, corev1.ContainerPort{Name: name, ContainerPort: number, HostPort: port.HostPort, Protocol: port.protocol()})
+		ports[listed].HostPort = cmp.Or(ports[listed].HostPort, port.HostPort)
+		if ports[listed].Name == "" && ports[listed].Protocol == port.protocol() && port.canNameItsTarget(box, ports) {
+			ports[listed].Name = port.Name
+		}
 	}
 	return ports
 }
 
-// namePorts has each port that a probe or handler of the main container names be one of its
-// container ports. A port that has another name, or cannot have this one, is asked for by number.
-func namePorts(box *ModelBox, container *corev1.Container) {
+// canNameItsTarget reports whether a port's own name can be the name of its container port, too: no
+// other port has it, in the main container or in a sidecar, whose port it would hide from Services.
+func (p *Port) canNameItsTarget(box *ModelBox, ports []corev1.ContainerPort) bool {
+	others := slices.Clone(ports)
+	for _, container := range sidecars(box) {
+		others = append(others, container.Ports...)
+	}
+	isTaken := slices.ContainsFunc(others, func(other corev1.ContainerPort) bool { return other.Name == p.Name })
+	return !isTaken && p.targetPort().Type == intstr.Int && len(validation.IsValidPortName(p.Name)) == 0
+}
+
+// isNamed reports whether one of the ports has a name that a Service can lead to.
+func isNamed(ports []corev1.ContainerPort, name string, protocol corev1.Protocol) bool {
+	return slices.ContainsFunc(ports, func(p corev1.ContainerPort) bool {
+		return p.Name == name && cmp.Or(p.Protocol, corev1.ProtocolTCP) == protocol
+	})
+}
+
+// numberHandledPorts has the probes and handlers of the main container ask by number for what its
+// container ports do not have as a name.
+func numberHandledPorts(box *ModelBox, container *corev1.Container) {
 	for _, asked := range handledPorts(container) {
 		name := asked.StrVal
 		isNamed := slices.ContainsFunc(container.Ports, func(p corev1.ContainerPort) bool { return p.Name == name })
@@ -68,12 +97,7 @@ func namePorts(box *ModelBox, container *corev1.Container) {
 			continue // the schema refuses it
 		}
 		number, _ := ports[i].containerPort(box)
-		listed := slices.IndexFunc(container.Ports, func(p corev1.ContainerPort) bool { return p.ContainerPort == number && p.Name == "" })
-		if listed >= 0 && len(validation.IsValidPortName(name)) == 0 {
-			container.Ports[listed].Name = name
-		} else {
-			*asked = intstr.FromInt32(number)
-		}
+		*asked = intstr.FromInt32(number)
 	}
 }
 
@@ -108,21 +132,29 @@ func (p *Port) protocol() corev1.Protocol { return cmp.Or(p.Protocol, corev1.Pro
 
 // targetPort returns the target port with its default filled in.
 func (p *Port) targetPort() intstr.IntOrString {
-	if p.TargetPort == nil {
+	if p.TargetPort == nil || *p.TargetPort == intstr.FromInt32(0) || *p.TargetPort == intstr.FromString("") {
 		return intstr.FromInt32(p.Port)
 	}
 	return *p.TargetPort
 }
 
 // containerPort returns the number of the container port, and whether it is a sidecar's: one that a
-// sidecar lists, by this number or name. Another name is the main container's, for the first of the
-// ports that have it as target, or else as their own name.
+// sidecar lists, by this number or name. Another name is that of one of containerPorts, or of a port
+// whose target is a number; the schema refuses others.
 func (p *Port) containerPort(box *ModelBox) (number int32, isSidecars bool) {
 	target := p.targetPort()
+	for _, port := range box.Spec.ContainerPorts {
+		if target.Type == intstr.String && port.Name == target.StrVal && cmp.Or(port.Protocol, corev1.ProtocolTCP) == p.protocol() {
+			return port.ContainerPort, false
+		}
+	}
 	for _, container := range sidecars(box) {
 		for _, port := range container.Ports {
-			isIt := port.ContainerPort == target.IntVal && cmp.Or(port.Protocol, corev1.ProtocolTCP) == p.protocol()
-			if target.Type == intstr.Int && isIt || target.Type == intstr.String && port.Name == target.StrVal {
+			isIt := port.Name == target.StrVal
+			if target.Type == intstr.Int {
+				isIt = port.ContainerPort == target.IntVal
+			}
+			if isIt && cmp.Or(port.Protocol, corev1.ProtocolTCP) == p.protocol() {
 				return port.ContainerPort, true
 			}
 		}
@@ -130,15 +162,12 @@ func (p *Port) containerPort(box *ModelBox) (number int32, isSidecars bool) {
 	if target.Type == intstr.Int {
 		return target.IntVal, false
 	}
-	for _, ports := range [][]Port{box.Spec.Ports, allPorts(box)} {
-		if first := slices.IndexFunc(ports, func(other Port) bool { return other.targetPort() == target }); first >= 0 {
-			return ports[first].Port, false
-		}
-		if named := slices.IndexFunc(ports, func(other Port) bool { return other.Name == target.StrVal }); named >= 0 {
-			return ports[named].containerPort(box)
+	for _, other := range allPorts(box) {
+		if other.Name == target.StrVal && other.protocol() == p.protocol() && other.targetPort().Type == intstr.Int {
+			return other.containerPort(box)
 		}
 	}
-	return p.Port, false
+	return 0, false
 }
 
 // sidecars returns the containers that run beside the main one, whose ports can receive traffic.

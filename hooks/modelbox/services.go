@@ -48,7 +48,7 @@ func serviceTypeOf(kind ServiceType, ports []Port) ServiceType {
 }
 
 // service returns a Service in front of the ports of the main container, or of a sidecar.
-func service(box *ModelBox, wanted FurtherService, containerPorts []corev1.ContainerPort) *corev1.Service {
+func service(box *ModelBox, wanted FurtherService, containers []corev1.Container) *corev1.Service {
 	settings := &wanted.ServiceSettings
 	labels := childLabels(box)
 	for key, value := range settings.Labels {
@@ -60,7 +60,7 @@ func service(box *ModelBox, wanted FurtherService, containerPorts []corev1.Conta
 		Spec: corev1.ServiceSpec{
 			Type:                          corev1.ServiceType(serviceTypeOf(wanted.ServiceType, wanted.Ports)),
 			Selector:                      selector(box),
-			Ports:                         servicePorts(box, wanted.Ports, containerPorts),
+			Ports:                         servicePorts(box, wanted.Ports, containers),
 			PublishNotReadyAddresses:      settings.PublishNotReadyAddresses,
 			SessionAffinity:               settings.SessionAffinity,
 			InternalTrafficPolicy:         settings.InternalTrafficPolicy,
@@ -84,9 +84,9 @@ func service(box *ModelBox, wanted FurtherService, containerPorts []corev1.Conta
 }
 
 // servicePorts returns a Service's ports with the API server's defaults. If
-// there are several, each needs a name. A target that is called otherwise in the main container is
-// asked for by number.
-func servicePorts(box *ModelBox, wanted []Port, containerPorts []corev1.ContainerPort) []corev1.ServicePort {
+// there are several, each needs a name. A target whose name no container port has is asked for by
+// number.
+func servicePorts(box *ModelBox, wanted []Port, containers []corev1.Container) []corev1.ServicePort {
 	taken := map[string]bool{}
 	for _, port := range wanted {
 		taken[port.Name] = true
@@ -99,9 +99,9 @@ func servicePorts(box *ModelBox, wanted []Port, containerPorts []corev1.Containe
 			}
 		}
 		target := port.targetPort()
-		number, isSidecars := port.containerPort(box)
-		isNamed := slices.ContainsFunc(containerPorts, func(p corev1.ContainerPort) bool { return p.Name == target.StrVal })
-		if target.Type == intstr.String && !isSidecars && !isNamed {
+		isDeclared := slices.ContainsFunc(containers, func(c corev1.Container) bool { return isNamed(c.Ports, target.StrVal, port.protocol()) })
+		if target.Type == intstr.String && !isDeclared {
+			number, _ := port.containerPort(box)
 			target = intstr.FromInt32(number)
 		}
 		ports[i] = corev1.ServicePort{

@@ -21,10 +21,11 @@ import (
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="Service type",type=string,JSONPath=`.status.serviceType`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || [self.spec.?containerName.orValue(self.metadata.name)].all(main, self.spec.sidecars.all(c, c.name != main))",message="spec.sidecars: a sidecar cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the sidecar, or write another containerName"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || [self.spec.?containerName.orValue(self.metadata.name)].all(main, self.spec.initContainers.all(c, c.name != main))",message="spec.initContainers: an init container cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the init container, or write another containerName"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.services) || [self.spec.?service.?name.orValue(self.metadata.name)].all(first, self.spec.services.all(s, s.name != first))",message="spec.services: a Service cannot have the name of the one that ports and serviceType describe, which is service.name or else that of the ModelBox: rename one of them"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name is also the value of the label modelbox: use at most 63 characters"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z][-a-z0-9]*$') || self.spec.?serviceType.orValue('ClusterIP') == 'None' || size(self.spec.?ports.orValue([])) == 0 || has(self.spec.service) && has(self.spec.service.name)",message="metadata.name is also the name of the Service of ports, which begins with a letter and has no dots: set service.name to another name, or serviceType to None"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || [self.spec.?containerName.orValue(self.metadata.name.replace('.', '-'))].all(main, self.spec.sidecars.all(c, c.name != main))",message="spec.sidecars: a sidecar cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the sidecar, or write another containerName"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || [self.spec.?containerName.orValue(self.metadata.name.replace('.', '-'))].all(main, self.spec.initContainers.all(c, c.name != main))",message="spec.initContainers: an init container cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the init container, or write another containerName"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.services) || self.spec.?serviceType.orValue('ClusterIP') == 'None' || size(self.spec.?ports.orValue([])) == 0 || [self.spec.?service.?name.orValue(self.metadata.name)].all(first, self.spec.services.all(s, s.name != first))",message="spec.services: a Service cannot have the name of the one that ports and serviceType describe, which is service.name or else that of the ModelBox: rename one of them"
 type ModelBox struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -54,7 +55,8 @@ type ModelBox struct {
 // +kubebuilder:validation:XValidation:rule="self.?strategy.orValue('RollingUpdate') != 'Recreate' || !(has(self.maxSurge) || has(self.maxUnavailable))",message="the strategy Recreate deletes all Pods at once: remove maxSurge and maxUnavailable, or write strategy RollingUpdate"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || !has(self.maxSurge) || ![self.maxUnavailable, self.maxSurge].all(n, type(n) == int ? n == 0 : n.matches('^0+%$'))",message="with neither maxUnavailable nor maxSurge no Pod could be updated: write at least 1 for one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > self.?minReadySeconds.orValue(3)",message="progressDeadlineSeconds must be longer than minReadySeconds, or no update could end in time"
-// +kubebuilder:validation:XValidation:rule="([?self.?livenessProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?self.?readinessProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?self.?startupProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?self.?lifecycle].map(x, [?x.?postStart.?httpGet.?port, ?x.?postStart.?tcpSocket.?port, ?x.?preStop.?httpGet.?port, ?x.?preStop.?tcpSocket.?port])).all(ports, ports.all(p, type(p) == int || (has(self.ports) && self.ports.exists(q, (has(q.name) && q.name == p) || (has(q.targetPort) && q.targetPort == p))) || (has(self.services) && self.services.exists(s, s.ports.exists(q, (has(q.name) && q.name == p) || (has(q.targetPort) && q.targetPort == p))))))",message="a probe or lifecycle handler names a port that ports do not have: write the number, or the name of one of ports"
+// +kubebuilder:validation:XValidation:rule="([?self.?livenessProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?self.?readinessProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?self.?startupProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?self.?lifecycle].map(x, [?x.?postStart.?httpGet.?port, ?x.?postStart.?tcpSocket.?port, ?x.?preStop.?httpGet.?port, ?x.?preStop.?tcpSocket.?port])).all(ports, ports.all(p, type(p) == int || (has(self.containerPorts) && self.containerPorts.exists(q, has(q.name) && q.name == p)) || (has(self.ports) && self.ports.exists(q, (has(q.name) && q.name == p) || (has(q.targetPort) && q.targetPort == p))) || (has(self.services) && self.services.exists(s, s.ports.exists(q, (has(q.name) && q.name == p) || (has(q.targetPort) && q.targetPort == p))))))",message="a probe or lifecycle handler names a port that neither containerPorts nor ports have: add it to containerPorts, or write the number"
+// +kubebuilder:validation:XValidation:rule="[[self.?containerPorts.orValue([]).filter(q, has(q.name)).map(q, q.name + '/' + q.?protocol.orValue('TCP')), self.?ports.orValue([]).filter(q, has(q.name) && type(q.?targetPort.orValue(0)) == int).map(q, q.name + '/' + q.?protocol.orValue('TCP'))] + self.?services.orValue([]).map(s, s.ports.filter(q, has(q.name) && type(q.?targetPort.orValue(0)) == int).map(q, q.name + '/' + q.?protocol.orValue('TCP'))) + self.?sidecars.orValue([]).map(c, c.?ports.orValue([]).filter(q, has(q.name)).map(q, q.name + '/' + q.?protocol.orValue('TCP'))) + self.?initContainers.orValue([]).filter(c, c.?restartPolicy.orValue('Never') == 'Always').map(c, c.?ports.orValue([]).filter(q, has(q.name)).map(q, q.name + '/' + q.?protocol.orValue('TCP')))].all(known, ([self.?ports.orValue([]).filter(p, type(p.?targetPort.orValue(0)) == string && size(p.targetPort) > 0).map(p, p.targetPort + '/' + p.?protocol.orValue('TCP'))] + self.?services.orValue([]).map(s, s.ports.filter(p, type(p.?targetPort.orValue(0)) == string && size(p.targetPort) > 0).map(p, p.targetPort + '/' + p.?protocol.orValue('TCP')))).all(targets, targets.all(t, known.exists(names, t in names))))",message="a targetPort is the name of no container port of its protocol: add it to containerPorts, or write the number"
 type Spec struct {
 	MainContainer `json:",inline"`
 	PodFields     `json:",inline"`
@@ -85,14 +87,24 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 999999999 : self.matches('^([1-9][0-9]?%|100%|[1-9][0-9]{0,8})$')",message="use a percentage from 1% to 100%, or a number of Pods of at least 1: with 0 no Pod could be updated"
 	RollingUpdate *intstr.IntOrString `json:"rollingUpdate,omitempty"`
 	// Ports are the ports of the Service, and of the container behind it.
-	// Without ports there is no Service. A probe may ask for a port by its name.
+	// Without ports there is no Service. The name of a port becomes the name of
+	// the main container's port, where that has none and no other has it.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=50
-	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same number, which is not possible even with different protocols: change one of them, or serve the other protocol with a second ModelBox"
+	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same number, which is not possible even with different protocols: change one of them, or serve the other protocol with one of services"
 	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort) && p.nodePort != 0).map(p, p.nodePort)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same nodePort: change one of them, or remove it to have one allocated"
 	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.name)).map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",message="two ports have the same name: rename one of them, or remove its name to get the default"
 	Ports []Port `json:"ports,omitempty"`
+	// ContainerPorts are ports of the main container: those that need a name of
+	// their own, and those that no Service has. The others follow from ports and
+	// services.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two containerPorts have the same number, which Metacontroller cannot tell apart even with different protocols: remove one of them (the container can listen on a port that is not listed, and a targetPort can be its number)"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.name)).map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",message="two containerPorts have the same name: rename one of them"
+	ContainerPorts []ContainerPort `json:"containerPorts,omitempty"`
 	// ServiceType is how the Service is reached. Headless is a ClusterIP
 	// Service without an address of its own, None means no Service. Where it is
 	// left out, it is NodePort if a port has a nodePort, else ClusterIP.
@@ -102,6 +114,9 @@ type Spec struct {
 	// Service has the name, the annotations and other settings of the Service.
 	// +optional
 	Service *MainService `json:"service,omitempty"`
+	// Deployment has labels and annotations of the Deployment.
+	// +optional
+	Deployment *DeploymentSettings `json:"deployment,omitempty"`
 	// Services are further Services in front of the Pods.
 	// +optional
 	// +listType=map

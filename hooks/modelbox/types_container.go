@@ -7,7 +7,7 @@ import (
 // MainContainer has fields of the main container, beside those that stand in [Spec].
 type MainContainer struct {
 	// ContainerName is the name of the main container. It defaults to the name
-	// of the ModelBox.
+	// of the ModelBox, with hyphens for dots.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="the name of a container must consist of at most 63 lower-case letters, digits and hyphens, and begin and end with a letter or digit"
@@ -55,4 +55,29 @@ type MainContainer struct {
 	// +optional
 	// +listType=atomic
 	ResizePolicy []corev1.ContainerResizePolicy `json:"resizePolicy,omitempty"`
+}
+
+// ContainerPort is a port of the main container.
+type ContainerPort struct {
+	// Name is what a targetPort, a probe, a NetworkPolicy or a PodMonitor may
+	// call the port.
+	// +optional
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="use a name of at most 15 lower-case letters, digits and hyphens with at least one letter"
+	Name string `json:"name,omitempty"`
+	// ContainerPort is the number of the port.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	ContainerPort int32 `json:"containerPort"`
+	// Protocol is TCP, which is the default, UDP or SCTP.
+	// +optional
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	Protocol corev1.Protocol `json:"protocol,omitempty"`
+	// HostPort is a port of the node that leads to this port. Only one Pod with
+	// it can run on a node.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=65535
+	HostPort int32 `json:"hostPort,omitempty"`
 }

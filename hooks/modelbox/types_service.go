@@ -7,7 +7,10 @@ import (
 
 // Port is a port of the Service.
 type Port struct {
-	// Name is filled in with port-<number> where several ports need one.
+	// Name is filled in with port-<number> where several ports need one. It
+	// becomes the container port's name, too, where targetPort is a number, the
+	// container port has no name, no other has this one, and it has at most 15
+	// characters.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="write lower-case letters, digits and hyphens, beginning and ending with a letter or digit"
@@ -18,12 +21,13 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 	// TargetPort is the port of the container, by number or by name. It
-	// defaults to port. A name that no sidecar gives to one of its ports
-	// becomes the name of the main container's port of number port.
+	// defaults to port. A name is the name of one of containerPorts, of a
+	// sidecar's port, or of another of ports and services, whose targetPort is a
+	// number.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	// +kubebuilder:validation:MaxLength=15
-	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 1 && self <= 65535 : self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="use a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and hyphens with at least one letter"
+	// +kubebuilder:validation:XValidation:rule="type(self) == int ? self >= 0 && self <= 65535 : self == '' || self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="use a number from 1 to 65535, or a name of at most 15 lower-case letters, digits and hyphens with at least one letter"
 	TargetPort *intstr.IntOrString `json:"targetPort,omitempty"`
 	// NodePort is the port on every node. It is chosen by the cluster where it
 	// is left out or 0.
