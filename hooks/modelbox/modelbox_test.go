@@ -34,10 +34,10 @@ func TestContainerPortsStandOnce(t *testing.T) {
 	proxied := intstr.FromString("proxy")
 	numbered := intstr.FromInt32(8080)
 	box := &ModelBox{Spec: Spec{
+		ContainerPorts: []ContainerPort{{Name: "http", ContainerPort: 8080}},
 		Ports: []Port{
 			{Port: 80, TargetPort: &numbered},
-			{Port: 8080, TargetPort: &named},
-			{Port: 81, TargetPort: &named},
+			{Port: 8081, TargetPort: &named},
 			{Port: 443, TargetPort: &proxied},
 			{Port: 53, Protocol: corev1.ProtocolUDP},
 		},
@@ -49,8 +49,37 @@ func TestContainerPortsStandOnce(t *testing.T) {
 	require.Equal(t, []corev1.ContainerPort{
 		{ContainerPort: 8080, Name: "http", Protocol: corev1.ProtocolTCP},
 		{ContainerPort: 53, Protocol: corev1.ProtocolUDP},
-	}, containerPorts(box), "8080 is asked for by number, and twice by a name; proxy is the native sidecar's, and migrate is done by then")
+	}, containerPorts(box), "8080 is asked for by number and by its name; proxy is the native sidecar's, and migrate is done by then")
 	port, found := firstTCPPort(box)
 	require.True(t, found)
 	require.Equal(t, int32(8080), port)
+}
+
+// TestServicesLeadWhereTheNameIs compares where a Service's port leads with where Kubernetes' own
+// would lead: to the container port of that name and protocol, the main container's first.
+func TestServicesLeadWhereTheNameIs(t *testing.T) {
+	target := intstr.FromString("http")
+	sidecar := []corev1.Container{{Name: "envoy", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 10000}}}}
+	for name, test := range map[string]struct {
+		spec   Spec
+		port   Port
+		number int32
+		target intstr.IntOrString
+	}{
+		"containerPorts":             {Spec{ContainerPorts: []ContainerPort{{Name: "http", ContainerPort: 3000}}}, Port{Port: 80, TargetPort: &target}, 3000, target},
+		"its own name":               {Spec{ContainerPorts: []ContainerPort{{Name: "http", ContainerPort: 3000}}}, Port{Name: "http", Port: 80, TargetPort: &target}, 3000, target},
+		"a sidecar's":                {Spec{Sidecars: sidecar}, Port{Name: "http", Port: 80, TargetPort: &target}, 10000, target},
+		"both":                       {Spec{Sidecars: sidecar, ContainerPorts: []ContainerPort{{Name: "http", ContainerPort: 3000}}}, Port{Port: 80, TargetPort: &target}, 3000, target},
+		"of its protocol":            {Spec{Sidecars: sidecar, ContainerPorts: []ContainerPort{{Name: "http", ContainerPort: 443, Protocol: corev1.ProtocolUDP}}}, Port{Port: 80, TargetPort: &target}, 10000, target},
+		"another port's name":        {Spec{Ports: []Port{{Name: "http", Port: 81, TargetPort: new(intstr.FromInt32(8080))}}}, Port{Port: 80, TargetPort: &target}, 8080, target},
+		"a sidecar's without a name": {Spec{Sidecars: []corev1.Container{{Ports: []corev1.ContainerPort{{ContainerPort: 8080}}}}, Ports: []Port{{Name: "http", Port: 81, TargetPort: new(intstr.FromInt32(8080))}}}, Port{Port: 80, TargetPort: &target}, 8080, intstr.FromInt32(8080)},
+		"no number":                  {Spec{}, Port{Port: 80, TargetPort: new(intstr.FromInt32(0))}, 80, intstr.FromInt32(80)},
+	} {
+		box := &ModelBox{Spec: test.spec}
+		box.Spec.Ports = append(box.Spec.Ports, test.port)
+		number, _ := test.port.containerPort(box)
+		require.Equal(t, test.number, number, name)
+		containers := append(sidecars(box), corev1.Container{Ports: containerPorts(box)})
+		require.Equal(t, test.target, servicePorts(box, []Port{test.port}, containers)[0].TargetPort, name)
+	}
 }
