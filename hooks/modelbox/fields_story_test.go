@@ -84,3 +84,57 @@ func TestPausedHoldsAnUpdateBack(t *testing.T) {
 		world.RequireCondition("ModelBox/web", "Ready", "True Available")
 	})
 }
+
+// TestPortsAndLabelsComeAndGo names, renames and moves container ports, and labels the Deployment.
+func TestPortsAndLabelsComeAndGo(t *testing.T) {
+	stories(t, func(t *testing.T, world *operettatest.World) {
+		for _, step := range []struct {
+			fields string
+			ports  []corev1.ContainerPort
+			target intstr.IntOrString
+			tier   string
+		}{
+			{"ports: [{port: 80, targetPort: 8080}]", []corev1.ContainerPort{{ContainerPort: 8080, Protocol: "TCP"}}, intstr.FromInt32(8080), ""},
+			{"ports: [{name: http, port: 80, targetPort: web}], containerPorts: [{name: web, containerPort: 8080}], deployment: {labels: {tier: front}, annotations: {example.com/a: b}}",
+				[]corev1.ContainerPort{{Name: "web", ContainerPort: 8080, Protocol: "TCP"}}, intstr.FromString("web"), "front"},
+			{"ports: [{name: http, port: 80, targetPort: web}], containerPorts: [{name: other, containerPort: 8080}, {name: web, containerPort: 3000}], deployment: {labels: {tier: back}}",
+				[]corev1.ContainerPort{{Name: "other", ContainerPort: 8080, Protocol: "TCP"}, {Name: "web", ContainerPort: 3000, Protocol: "TCP"}}, intstr.FromString("web"), "back"},
+			{"ports: [{name: http, port: 80, targetPort: 3000}]", []corev1.ContainerPort{{Name: "http", ContainerPort: 3000, Protocol: "TCP"}}, intstr.FromInt32(3000), ""},
+		} {
+			world.Apply("{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {image: nginx, replicas: 1, " + step.fields + "}}")
+			world.Play()
+			world.RequireCondition("ModelBox/web", "Ready", "True Available")
+			var deployment appsv1.Deployment
+			world.Decode("Deployment/web", &deployment)
+			require.Equal(t, step.ports, deployment.Spec.Template.Spec.Containers[0].Ports)
+			require.Equal(t, step.tier, deployment.Labels["tier"])
+			require.Equal(t, step.tier == "front", deployment.Annotations["example.com/a"] == "b")
+			var service corev1.Service
+			world.Decode("Service/web", &service)
+			require.Equal(t, step.target, service.Spec.Ports[0].TargetPort)
+		}
+	})
+}
+
+// TestRolloutRestart does what kubectl rollout restart does. Its annotation is not ours, so it stays, and
+// an update of the ModelBox later leaves it there, too.
+func TestRolloutRestart(t *testing.T) {
+	stories(t, func(t *testing.T, world *operettatest.World) {
+		const box = "{apiVersion: model.github.com/v1, kind: ModelBox, metadata: {name: web}, spec: {replicas: 1, podAnnotations: {example.com/a: b}, image: "
+		const key, restartedAt = "kubectl.kubernetes.io/restartedAt", "2026-01-02T03:04:05Z"
+		world.Apply(box + "nginx}}")
+		world.Play()
+		before := world.Names("Pod")
+		world.Edit("Deployment/web", "{spec: {template: {metadata: {annotations: {"+key+": '"+restartedAt+"'}}}}}")
+		world.Play()
+		world.RequireCondition("ModelBox/web", "Ready", "True Available")
+		require.NotEqual(t, before, world.Names("Pod"), "the Pods are new")
+		world.Apply(box + "nginx:2}}")
+		world.Play()
+		world.RequireCondition("ModelBox/web", "Ready", "True Available")
+		var deployment appsv1.Deployment
+		world.Decode("Deployment/web", &deployment)
+		require.Equal(t, map[string]string{key: restartedAt, "example.com/a": "b"}, deployment.Spec.Template.Annotations)
+		require.Equal(t, "nginx:2", deployment.Spec.Template.Spec.Containers[0].Image)
+	})
+}
