@@ -157,7 +157,7 @@ var mergeKeys = []string{"containerPort", "port", "mountPath", "name", "uid", "i
 // items apart, such as the protocol of a port.
 func TestListsThatMetacontrollerMergesHaveEachKeyOnce(t *testing.T) {
 	// What a rule has stand once, and Kubernetes' own lists without a key, of which it makes one of two.
-	byRule := regexp.MustCompile(`^modelbox spec(\.(sidecars|initContainers|services)\[\])?\.ports$|^dataservice spec\.[-a-z]+\.ports$|\.ephemeralContainers|\.(volumeDevices|httpHeaders|sysctls|items)$`)
+	byRule := regexp.MustCompile(`^modelbox spec((\.(sidecars|initContainers|services)\[\])?\.ports|\.containerPorts)$|^dataservice spec\.[-a-z]+\.ports$|\.ephemeralContainers|\.(volumeDevices|httpHeaders|sysctls|items)$`)
 	var others []string
 	for _, controller := range hooks.All() {
 		isMerged := slices.ContainsFunc(controller.Children, func(c metacontroller.Child) bool { return c.Update == metacontroller.InPlace })

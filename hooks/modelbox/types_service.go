@@ -94,7 +94,7 @@ type FurtherService struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +kubebuilder:validation:XValidation:rule="[self.map(p, p.port)].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same number, which is not possible even with different protocols: change one of them, or serve the other protocol with one more Service"
-	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort) && p.nodePort != 0).map(p, string(p.nodePort) + (has(p.protocol) ? p.protocol : 'TCP'))].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same nodePort: change one of them, or remove it to have one allocated"
+	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.nodePort) && p.nodePort != 0).map(p, p.nodePort * 3 + (!has(p.protocol) || p.protocol == 'TCP' ? 0 : p.protocol == 'UDP' ? 1 : 2))].all(ports, ports.all(p, ports.exists_one(q, q == p)))",message="two ports have the same nodePort: change one of them, or remove it to have one allocated"
 	// +kubebuilder:validation:XValidation:rule="[self.filter(p, has(p.name)).map(p, p.name)].all(names, names.all(n, names.exists_one(m, m == n)))",message="two ports have the same name: rename one of them, or remove its name to get the default"
 	Ports []Port `json:"ports"`
 	// ServiceType is how the Service is reached, as spec.serviceType. Where it
