@@ -75,6 +75,9 @@ const (
 func boundValues(schema map[string]any) {
 	below(schema, boundValues)
 	pattern, _ := schema["pattern"].(string)
+	if values := member(schema, "additionalProperties"); values["x-kubernetes-int-or-string"] == true && values["maxLength"] == int64(longestQuantity) {
+		admitFractions(values)
+	}
 	switch {
 	case strings.Contains(pattern, anyExponent):
 		schema["pattern"] = strings.Replace(pattern, anyExponent, shortExponent, 1)
@@ -86,6 +89,18 @@ func boundValues(schema map[string]any) {
 		const most = 9223372036854775000
 		boundRange(schema, -most, most)
 	}
+}
+
+// admitFractions has a quantity in a map, as in limits, admit a number such as 0.5, as Kubernetes does
+// in a Pod. x-kubernetes-int-or-string admits only whole ones, and anyOf cannot name other types. So the
+// schema has no type, and refuses what is neither a number nor a text by other words. No CEL rule can
+// read such a map; a quantity that is a field keeps its type, so that rules can read it.
+func admitFractions(schema map[string]any) {
+	delete(schema, "anyOf")
+	delete(schema, "x-kubernetes-int-or-string")
+	schema["x-kubernetes-preserve-unknown-fields"] = true
+	schema["maxItems"], schema["maxProperties"] = int64(0), int64(0)
+	schema["not"] = map[string]any{"enum": []any{true, false, []any{}, map[string]any{}}}
 }
 
 // boundRange adds the limits that the type's author has not written.
