@@ -61,7 +61,9 @@ func (s state) report(r *operator.Report) (Status, time.Duration) {
 		status.Pending = append(status.Pending, int32(number))
 	}
 	own, left := judge(s)
-	if told := s.told(); own.Reason != reasonTooLarge && own.Reason != reasonPaused {
+	pods := s.pods()
+	status.LastFailure = operator.LastFailure(pods, set.Status.LastFailure)
+	if told := operator.Tell(pods, s.now); own.Reason != reasonTooLarge && own.Reason != reasonPaused {
 		own = own.Telling(told)
 	}
 	resync := operator.Soonest(left, plan.retry.Sub(s.now), s.nextAvailable())
@@ -168,14 +170,14 @@ func (p plan) replacing() string {
 	return first + " failed and is being replaced"
 }
 
-// told is what is said of one of the Pods, or nil.
-func (s state) told() *operator.Told {
+// pods are all Pods, as operator tells of them.
+func (s state) pods() []operator.Pod {
 	all := slices.Concat(s.observed.live, s.observed.failed, s.observed.going)
 	pods := make([]operator.Pod, len(all))
 	for i, pod := range all {
 		pods[i] = operator.Pod{Snapshot: pod.Snapshot, PodTimes: pod.Metadata.PodTimes, Status: &pod.Status}
 	}
-	return operator.Tell(pods, s.now)
+	return pods
 }
 
 // settles names the first Pod that is ready and not available.

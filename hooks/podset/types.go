@@ -142,6 +142,10 @@ type Status struct {
 	// Selector selects the Pods, as autoscalers read it.
 	// +optional
 	Selector string `json:"selector,omitempty"`
+	// LastFailure is how a Pod, or a container of one, failed last. It stays when
+	// that Pod is replaced or runs again.
+	// +optional
+	LastFailure *operator.Failure `json:"lastFailure,omitempty"`
 	// Pending are the numbers of the Pods that have been asked for and have not
 	// been observed yet. For 30 seconds they are asked for again, under the same
 	// names; then the next free numbers are.

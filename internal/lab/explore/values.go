@@ -27,6 +27,8 @@ func valuesOf(schema map[string]any, depth int) []any {
 		return []any{int64(1), int64(2), "50%", "100m", "1Gi", "2", "http"}
 	}
 	switch schema["type"] {
+	case nil: // a quantity of a map
+		return []any{"100m", "1Gi", 0.5, int64(1)}
 	case "boolean":
 		return []any{true, false}
 	case "integer":

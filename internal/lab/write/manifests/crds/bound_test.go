@@ -1,10 +1,15 @@
 package crds
 
 import (
+	"encoding/json"
 	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"sigs.k8s.io/yaml"
 )
 
@@ -53,6 +58,38 @@ func TestQuantitiesAreShort(t *testing.T) {
 		require.Equal(t, admitted, pattern.MatchString(value), value)
 	}
 	require.Equal(t, map[string]any{"pattern": `^[a-z]+$`}, schema["properties"].(map[string]any)["other"])
+}
+
+// TestQuantitiesOfMapsAdmitFractions: a number such as 0.5, as Kubernetes does in limits. Nothing else that
+// is no text is admitted.
+func TestQuantitiesOfMapsAdmitFractions(t *testing.T) {
+	quantity := func() map[string]any {
+		return map[string]any{"x-kubernetes-int-or-string": true, "anyOf": []any{map[string]any{"type": "integer"}, map[string]any{"type": "string"}},
+			"pattern": `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`}
+	}
+	root := map[string]any{"type": "object", "properties": map[string]any{
+		"limits": map[string]any{"type": "object", "additionalProperties": quantity()}, "size": quantity(),
+	}}
+	boundValues(root)
+	text, err := json.Marshal(root)
+	require.NoError(t, err)
+	var props apiextensions.JSONSchemaProps
+	var v1 apiextensionsv1.JSONSchemaProps
+	require.NoError(t, json.Unmarshal(text, &v1))
+	require.NoError(t, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &props, nil))
+	structural, err := schema.NewStructural(&props)
+	require.NoError(t, err)
+	require.Empty(t, schema.ValidateStructural(nil, structural))
+	validator, _, err := validation.NewSchemaValidator(&props)
+	require.NoError(t, err)
+	for value, admitted := range map[string]bool{
+		`0.5`: true, `1`: true, `"0.5"`: true, `"100m"`: true, `"1e100"`: false, `true`: false, `false`: false, `"half"`: false, `[]`: false, `[1]`: false, `{}`: false, `{"a": 1}`: false,
+	} {
+		var object any
+		require.NoError(t, json.Unmarshal([]byte(`{"limits": {"cpu": `+value+`}}`), &object))
+		require.Equal(t, admitted, len(validation.ValidateCustomResource(nil, object, validator)) == 0, value)
+	}
+	require.Equal(t, true, root["properties"].(map[string]any)["size"].(map[string]any)["x-kubernetes-int-or-string"])
 }
 
 func TestEveryNumberIsBounded(t *testing.T) {
