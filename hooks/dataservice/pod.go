@@ -17,8 +17,13 @@ import (
 func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateSpec, error) {
 	said := &u.said.Pod
 	container := p.container(u)
+	podLabels := map[string]string{}
+	for key, value := range said.PodLabels {
+		podLabels[key] = string(value)
+	}
+	maps.Copy(podLabels, p.labels(u)) // last, so that a user's label replaces none
 	template := corev1.PodTemplateSpec{
-		ObjectMeta: metav1.ObjectMeta{Labels: p.labels(u), Annotations: said.PodAnnotations},
+		ObjectMeta: metav1.ObjectMeta{Labels: podLabels, Annotations: said.PodAnnotations},
 		Spec: corev1.PodSpec{
 			// A Service named eureka would set EUREKA_PORT in every container, and
 			// Spring would read it.
@@ -38,6 +43,7 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 	if said.ServiceAccountName == "" {
 		template.Spec.AutomountServiceAccountToken = new(false)
 	}
+	said.setIn(&template.Spec)
 	addVolumes(u, configs, &template.Spec, &container)
 	template.Spec.Containers = []corev1.Container{container}
 	operator.CompleteVolumes(template.Spec.Volumes)
@@ -56,6 +62,19 @@ func (p *product) podTemplate(u *unit, configs []configMap) (corev1.PodTemplateS
 	return template, err
 }
 
+// setIn sets its fields in a Pod's spec.
+func (p *Placement) setIn(pod *corev1.PodSpec) {
+	pod.RuntimeClassName = p.RuntimeClassName
+	pod.PriorityClassName = p.PriorityClassName
+	pod.SchedulerName = p.SchedulerName
+	pod.HostAliases = p.HostAliases
+	pod.DNSPolicy = p.DNSPolicy
+	pod.DNSConfig = p.DNSConfig.value()
+	for _, spread := range p.TopologySpreadConstraints {
+		pod.TopologySpreadConstraints = append(pod.TopologySpreadConstraints, spread.TopologySpreadConstraint)
+	}
+}
+
 // container returns the one container, without its volumes.
 func (p *product) container(u *unit) corev1.Container {
 	said := &u.said.Pod
@@ -63,6 +82,9 @@ func (p *product) container(u *unit) corev1.Container {
 		Name: u.key, Image: u.image, Command: said.Command, Args: said.Args,
 		EnvFrom: said.EnvFrom, Env: p.environment(u), SecurityContext: said.SecurityContext.value(),
 		LivenessProbe: u.probe(said.LivenessProbe.value()), ReadinessProbe: u.probe(said.ReadinessProbe.value()), StartupProbe: u.probe(said.StartupProbe.value()),
+		WorkingDir: said.WorkingDir, ImagePullPolicy: said.ImagePullPolicy, Lifecycle: u.lifecycle(said.Lifecycle.value()),
+		TerminationMessagePath: said.TerminationMessagePath, TerminationMessagePolicy: said.TerminationMessagePolicy,
+		Stdin: said.Stdin, TTY: said.TTY, VolumeDevices: said.VolumeDevices, ResizePolicy: said.ResizePolicy,
 	}
 	if container.ReadinessProbe == nil {
 		container.ReadinessProbe = &corev1.Probe{
@@ -97,22 +119,41 @@ func (u *unit) probe(said *corev1.Probe) *corev1.Probe {
 		return nil
 	}
 	probe := said.DeepCopy()
-	for _, port := range portsOf(probe) {
+	u.number(portsOf(probe.HTTPGet, probe.TCPSocket))
+	return probe
+}
+
+// lifecycle returns a user's handlers, with numbers for the names of ports.
+func (u *unit) lifecycle(said *corev1.Lifecycle) *corev1.Lifecycle {
+	if said == nil {
+		return nil
+	}
+	lifecycle := said.DeepCopy()
+	for _, handler := range [...]*corev1.LifecycleHandler{lifecycle.PostStart, lifecycle.PreStop} {
+		if handler != nil {
+			u.number(portsOf(handler.HTTPGet, handler.TCPSocket))
+		}
+	}
+	return lifecycle
+}
+
+// number replaces names of ports by their numbers.
+func (u *unit) number(ports []*intstr.IntOrString) {
+	for _, port := range ports {
 		if number, isNamed := u.portNumber(*port); isNamed {
 			*port = intstr.FromInt32(number)
 		}
 	}
-	return probe
 }
 
-// portsOf returns where a probe names its port.
-func portsOf(probe *corev1.Probe) []*intstr.IntOrString {
+// portsOf returns where a probe or handler names its port.
+func portsOf(get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction) []*intstr.IntOrString {
 	var ports []*intstr.IntOrString
-	if probe.HTTPGet != nil {
-		ports = append(ports, &probe.HTTPGet.Port)
+	if get != nil {
+		ports = append(ports, &get.Port)
 	}
-	if probe.TCPSocket != nil {
-		ports = append(ports, &probe.TCPSocket.Port)
+	if socket != nil {
+		ports = append(ports, &socket.Port)
 	}
 	return ports
 }
@@ -144,22 +185,36 @@ func (u *unit) unknownVolume() string {
 			return fmt.Sprintf("spec.%s.volumeMounts has the name %q, which is not in volumes: add the volume, or correct the name", u.key, mount.Name)
 		}
 	}
+	for _, device := range u.said.VolumeDevices {
+		if !isKnown[device.Name] {
+			return fmt.Sprintf("spec.%s.volumeDevices has the name %q, which is not in volumes: add the volume, or correct the name", u.key, device.Name)
+		}
+	}
 	return ""
 }
 
-// unknownPort says which probe names a port that the component has not, or returns "".
+// unknownPort says which probe or handler names a port that the component has not, or returns "".
 func (u *unit) unknownPort() string {
 	said := &u.said.Pod
-	for _, field := range []struct {
-		name  string
-		probe *corev1.Probe
-	}{{"livenessProbe", said.LivenessProbe.value()}, {"readinessProbe", said.ReadinessProbe.value()}, {"startupProbe", said.StartupProbe.value()}} {
-		if field.probe == nil {
-			continue
+	asked := map[string][]*intstr.IntOrString{}
+	for name, probe := range map[string]*corev1.Probe{
+		"livenessProbe": said.LivenessProbe.value(), "readinessProbe": said.ReadinessProbe.value(), "startupProbe": said.StartupProbe.value(),
+	} {
+		if probe != nil {
+			asked[name] = portsOf(probe.HTTPGet, probe.TCPSocket)
 		}
-		for _, port := range portsOf(field.probe) {
+	}
+	if lifecycle := said.Lifecycle.value(); lifecycle != nil {
+		for name, handler := range map[string]*corev1.LifecycleHandler{"lifecycle.postStart": lifecycle.PostStart, "lifecycle.preStop": lifecycle.PreStop} {
+			if handler != nil {
+				asked[name] = portsOf(handler.HTTPGet, handler.TCPSocket)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		for _, port := range asked[name] {
 			if _, isNamed := u.portNumber(*port); port.Type == intstr.String && !isNamed {
-				return fmt.Sprintf("spec.%s.%s names the port %q: write its number, main for the field port, or a name in ports", u.key, field.name, port.StrVal)
+				return fmt.Sprintf("spec.%s.%s names the port %q: write its number, main for the field port, or a name in ports", u.key, name, port.StrVal)
 			}
 		}
 	}

@@ -22,6 +22,9 @@ func TestWhatTheCRDLeavesOpenIsDecodedStrictly(t *testing.T) {
 		`volumes: [{name: a, hostPath: {path: "\x85"}}]`:                     `volumes: a text contains the character U+0085, which Metacontroller cannot send: remove it`,
 		`podSecurityContext: {fsGrup: 1}`:                                    `podSecurityContext: unknown field "fsGrup"`,
 		`securityContext: {runAsUser: root}`:                                 `securityContext: runAsUser is no int64`,
+		`lifecycle: {preStop: {exce: {}}}`:                                   `lifecycle: unknown field "exce"`,
+		`dnsConfig: {nameserver: 10.0.0.1}`:                                  `dnsConfig: unknown field "nameserver"`,
+		`topologySpreadConstraints: [{topologyKey: a, maxSkw: 1}]`:           `topologySpreadConstraints: unknown field "maxSkw"`,
 		`volumes: [{name: a, emptyDir: {sizeLimit: 1e3}}]`:                   "",
 		`livenessProbe: {grpc: {port: 5}, terminationGracePeriodSeconds: 3}`: "",
 	} {

@@ -18,6 +18,9 @@ import (
 
 // Pod is what a component may say about its Pods, in Kubernetes' names.
 type Pod struct {
+	Container `json:",inline"`
+	Placement `json:",inline"`
+
 	// EnvFrom are ConfigMaps and Secrets with variables.
 	// +optional
 	// +listType=atomic
@@ -196,6 +199,10 @@ func (p *Pod) wrong() string {
 	found := map[string]string{
 		"livenessProbe": p.LivenessProbe.wrong(), "readinessProbe": p.ReadinessProbe.wrong(), "startupProbe": p.StartupProbe.wrong(),
 		"securityContext": p.SecurityContext.wrong(), "podSecurityContext": p.PodSecurityContext.wrong(), "affinity": p.Affinity.wrong(),
+		"lifecycle": p.Lifecycle.wrong(), "dnsConfig": p.DNSConfig.wrong(),
+	}
+	for _, spread := range p.TopologySpreadConstraints {
+		found["topologySpreadConstraints"] = cmp.Or(found["topologySpreadConstraints"], spread.Wrong)
 	}
 	for _, volume := range p.Volumes {
 		found["volumes"] = cmp.Or(found["volumes"], volume.Wrong)
