@@ -1,19 +1,19 @@
 package operettatest
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/operetta-dev/operetta/internal/corpus"
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/internal/lab/player"
+	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/internal/testenv"
 	"github.com/operetta-dev/operetta/operator"
 )
@@ -23,10 +23,12 @@ const faultsFile = "docs/faults.md"
 
 const faultsHead = `# Faults and what a status says of them
 
-What Ready ends up with where something goes wrong and stays so, for the samples of each kind, and the
-conditions that are True beside it. A dash is for what cannot happen there. POD is the name of a Pod, and NAME that of
-what makes it. ` + "`operetta simulate FILE --action \"fail Deployment/NAME oom\"`" + ` plays such a fault, and
-` + "`kubectl operetta why`" + ` tells the cause of one, with the command that shows more.
+You see a sentence in a status, and look for its cause here. For each fault that lasts, this page has the reason of Ready,
+the conditions that are True beside it, and what Ready's message says of the Pod, for the samples of each kind. A kind
+that is not listed cannot have the fault. POD and CONTAINER stand for names, and NAME is the name of what creates the Pod.
+
+` + "`operetta simulate FILE --action \"fail Deployment/NAME oom\"`" + ` plays such a fault, and ` + "`kubectl operetta why`" + ` tells the cause
+in a cluster, with the command that shows more.
 `
 
 // faultsTable holds docs/faults.md to what the samples say.
@@ -48,17 +50,18 @@ func (p project) faultsTable(t *testing.T) {
 	require.Equal(t, string(written), table, "if that is right, run make golden")
 }
 
-// faultsText returns the table: a row for each fault, a column for each kind.
+// faultsText returns the table: for each fault what the kinds say, and those that say the same together. A kind to
+// which a fault cannot happen does not stand there.
 func (p project) faultsText(t *testing.T) string {
-	var columns []map[string]string
-	var rows, names []string
+	var rows []string
 	does := map[string]string{}
+	said := map[string][]saying{}
 	for _, controller := range p.all {
 		k := newKind(t, controller, p)
-		if !k.readsPods() || len(k.samples) == 0 {
+		if !k.readsPods() {
 			continue
 		}
-		cells, misses := map[string]string{}, map[string]string{}
+		isSaid := map[string]bool{}
 		for _, sample := range k.samples {
 			for _, f := range k.faultsOf(t, sample) {
 				row := f.row()
@@ -66,32 +69,47 @@ func (p project) faultsText(t *testing.T) string {
 					rows = append(rows, row)
 				}
 				does[row] = f.what()
-				if cells[row] == "" { // else another sample, or an earlier time, says the same
-					text, why := k.cell(t, sample, f)
-					cells[row], misses[row] = text, cmp.Or(misses[row], why)
+				if isSaid[row] { // another sample, or an earlier time, says the same
+					continue
+				}
+				w := k.watch(sample, player.DynamicApply, f)
+				w.play(t)
+				if isSaid[row] = w.hasHappened(); isSaid[row] {
+					said[row] = add(said[row], controller.Parent.Kind, w.end)
 				}
 			}
 		}
-		for row, why := range misses {
-			cells[row] = cmp.Or(cells[row], "- "+cmp.Or(why, none))
-		}
-		names, columns = append(names, controller.Parent.Kind), append(columns, cells)
 	}
 	var b strings.Builder
 	b.WriteString(faultsHead)
-	fmt.Fprintf(&b, "\n| fault | %s |\n| --- |%s\n", strings.Join(names, " | "), strings.Repeat(" --- |", len(names)))
 	for _, row := range rows {
-		fmt.Fprintf(&b, "| `%s`: %s |", row, does[row])
-		for _, cells := range columns {
-			fmt.Fprintf(&b, " %s |", cmp.Or(cells[row], "- "+none))
+		if len(said[row]) == 0 {
+			continue
 		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "\n## `%s`: %s\n\n", row, does[row])
+		for _, s := range said[row] {
+			fmt.Fprintf(&b, "- %s: %s\n", strings.Join(s.kinds, ", "), s.text)
+		}
 	}
 	return b.String()
 }
 
-// none is why a fault cannot happen to a kind that makes nothing to which it could.
-const none = "it makes none"
+// saying is what some kinds say of a fault.
+type saying struct {
+	kinds []string
+	text  string
+}
+
+// add adds what one more kind says.
+func add(said []saying, kind, text string) []saying {
+	for i := range said {
+		if said[i].text == text {
+			said[i].kinds = append(said[i].kinds, kind)
+			return said
+		}
+	}
+	return append(said, saying{[]string{kind}, text})
+}
 
 // row is the action without its target.
 func (f fault) row() string {
@@ -125,43 +143,41 @@ func (f fault) what() string {
 	return ""
 }
 
-// cell is what a status ends up with, or why that does not happen.
-func (k kind) cell(t *testing.T, sample corpus.Sample, f fault) (text, why string) {
-	w := k.watch(sample, player.DynamicApply, f)
-	w.play(t)
-	switch {
-	case w.hasHappened():
-		return w.end, ""
-	case len(w.vain) > 0:
-		why = w.vain[0].Why
-		if _, misses, found := strings.Cut(why, ": "); found {
-			why = misses
-		}
-	}
-	return "", why
-}
-
-// cellOf returns what a status says, without the names of the sample.
+// cellOf returns the reason of Ready, the conditions that are True beside it, and what is said of a Pod, or else the
+// whole message: without the names of the sample.
 func (w *watched) cellOf() string {
 	parent := w.parent()
 	ready := kube.ConditionOf(parent, operator.ConditionReady)
-	text := ready.Reason + ": " + ready.Message
-	for _, pod := range w.pods() {
-		text = strings.ReplaceAll(text, pod.GetName(), "POD")
+	facts := []string{ready.Reason}
+	if ready.Status == "True" {
+		facts[0] = "**Ready**, " + ready.Reason
 	}
-	text = strings.ReplaceAll(text, w.child, "NAME")
-	text = strings.NewReplacer("|", `\|`, "<", "&lt;").Replace(text)
-	var also []string
 	for _, conditionType := range []string{operator.ConditionDegraded, operator.ConditionStalled} {
 		if kube.ConditionOf(parent, conditionType).Status == "True" {
-			also = append(also, conditionType)
+			facts = append(facts, conditionType)
 		}
 	}
-	if ready.Status == "True" {
-		text = "**Ready** " + text
+	text := ready.Message
+	for _, pod := range w.pods() {
+		text = strings.ReplaceAll(text, pod.GetName()+": ", "POD: ")
+		text = strings.ReplaceAll(text, pod.GetName(), "POD")
 	}
-	if len(also) > 0 {
-		text += " (" + strings.Join(also, ", ") + ")"
+	if _, ofPod, found := strings.Cut(text, "; POD: "); found {
+		text = "POD: " + ofPod
 	}
-	return text
+	text = strings.ReplaceAll(text, w.child, "NAME")
+	for name, form := range placeholders {
+		text = form.ReplaceAllString(text, name)
+	}
+	const longest = 180 // the cause stands at the end
+	return strings.Join(facts, ", ") + ": " + strings.ReplaceAll(printable.Ends(text, longest), "<", "&lt;")
+}
+
+// placeholders replace what differs from sample to sample.
+var placeholders = map[string]*regexp.Regexp{
+	"CONTAINER$2":       regexp.MustCompile(`([a-zA-Z][-a-z0-9A-Z]*)( is waiting: | has ended: | has completed| runs, | runs again| is still running)`),
+	`image "IMAGE"`:     regexp.MustCompile(`image "[^"]+"`),
+	`reference "IMAGE"`: regexp.MustCompile(`reference "[^"]+"`),
+	`IMAGE: not found`:  regexp.MustCompile(`[^ ]+: not found`),
+	`exec: "COMMAND"`:   regexp.MustCompile(`exec: "[^"]+"`),
 }
