@@ -56,6 +56,7 @@ var understood = []string{
 	"x-kubernetes-list-type", "x-kubernetes-int-or-string", "properties", "items", "additionalProperties",
 	"description", "default", "x-kubernetes-list-map-keys", "x-kubernetes-map-type", "x-kubernetes-preserve-unknown-fields",
 	"anyOf",                    // only of an int-or-string
+	"not", "minProperties",     // only of a quantity in a map, which has no type
 	"x-kubernetes-validations", // see TestWhatARuleRefusesIsRefused
 }
 
@@ -104,7 +105,7 @@ func (v *violations) breakScalar(schema object, add func(constraint string, wron
 	case "integer", "number", "boolean", "object", "array":
 		add("type", "a text")
 	default:
-		require.Equal(v, true, schema["x-kubernetes-int-or-string"])
+		require.True(v, schema["x-kubernetes-int-or-string"] == true || isFreeQuantity(schema))
 		add("type", object{})
 	}
 	if schema["enum"] != nil {
@@ -138,6 +139,9 @@ func (v *violations) breakScalar(schema object, add func(constraint string, wron
 		require.Fail(v, "unknown format", schema["format"])
 	}
 }
+
+// isFreeQuantity reports whether a schema is a quantity in a map, which may be any number, and so has no type.
+func isFreeQuantity(schema object) bool { return schema["type"] == nil && schema["not"] != nil }
 
 func (v *violations) breakObject(schema object, path string, value object, add func(constraint, path string, wrong any)) {
 	required, _ := schema["required"].([]any)

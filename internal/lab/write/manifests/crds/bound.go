@@ -99,8 +99,9 @@ func admitFractions(schema map[string]any) {
 	delete(schema, "anyOf")
 	delete(schema, "x-kubernetes-int-or-string")
 	schema["x-kubernetes-preserve-unknown-fields"] = true
-	schema["maxItems"], schema["maxProperties"] = int64(0), int64(0)
-	schema["not"] = map[string]any{"enum": []any{true, false, []any{}, map[string]any{}}}
+	schema["minItems"], schema["maxItems"] = int64(1), int64(0)
+	schema["minProperties"], schema["maxProperties"] = int64(1), int64(0)
+	schema["not"] = map[string]any{"enum": []any{true, false}}
 }
 
 // boundRange adds the limits that the type's author has not written.
