@@ -3,6 +3,7 @@ package player
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
@@ -61,4 +62,35 @@ func TestJobReplacesAPodThatVanishes(t *testing.T) {
 	require.Len(t, list, 1)
 	require.NotEqual(t, first.GetName(), list[0].GetName())
 	require.Equal(t, "1 active, 1 failed", kube.Progress(w.Get(ref("batch/v1", "Job", "j"))))
+}
+
+// TestJobIgnoresDisruptions of its Pods, where its podFailurePolicy says so, and no failure of a program.
+func TestJobIgnoresDisruptions(t *testing.T) {
+	ignore := map[string]any{"action": "Ignore", "onPodConditions": []any{map[string]any{"type": "DisruptionTarget"}}}
+	spec := map[string]any{"backoffLimit": 0, "podFailurePolicy": map[string]any{"rules": []any{ignore}}}
+	for _, c := range []struct {
+		do, detail, want string
+		pods             int
+	}{
+		{Evict, "", "1 active", 2}, // a node that is short of memory fails the Pod
+		{Evict, "preempted", "1 active", 1},
+		{"drain", "", "1 active", 1},
+		{Vanish, "", "failed: Job has reached the specified backoff limit", 0},
+	} {
+		y := newToy(jobs)
+		y.sync = func(request) any { return answer(true, job(spec)) }
+		w := y.world(t, func(o *Options) { o.Actions = []Action{{Do: Hold, Target: "Job/j"}} })
+		require.NoError(t, w.Play())
+		pod := w.server.List("v1", "Pod")[0]
+		before := w.Now()
+		require.True(t, w.Do(Action{Do: c.do, Target: "Pod/" + pod.GetName(), Detail: c.detail}))
+		require.NoError(t, w.Play())
+		require.Equal(t, c.want, kube.Progress(w.Get(ref("batch/v1", "Job", "j"))), c.do+c.detail)
+		require.Len(t, w.server.List("v1", "Pod"), c.pods, c.do+c.detail)
+		if c.want == "1 active" {
+			require.GreaterOrEqual(t, w.Now().Sub(before), 10*time.Second, "a pause comes first")
+		}
+	}
+	w := plain(t, jobs, job(spec), Action{Do: Fail, Target: "Job/j"})
+	require.Equal(t, "failed: Job has reached the specified backoff limit", kube.Progress(w.Get(ref("batch/v1", "Job", "j"))))
 }

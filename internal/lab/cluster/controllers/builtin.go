@@ -30,7 +30,7 @@ type Builtin struct {
 	// cascades are the owners that wait for the garbage collector.
 	cascades   map[kube.Ref]bool
 	serial     int // of the Pods with generated names
-	lost       map[types.UID]int32
+	lost       map[types.UID]lostPods
 	retries    map[kube.Ref]time.Time // when a Job may start its next Pod
 	metrics    map[kube.Ref]int       // of autoscalers, in percent, where they are not on target
 	due        map[kube.Ref]bool      // CronJobs
@@ -64,7 +64,7 @@ type Options struct {
 func New(server *apiserver.Server, options Options) *Builtin {
 	b := &Builtin{
 		server: server, struck: options.Struck, run: options.Program, troubles: options.Trouble, down: map[string]time.Time{}, rejections: map[types.UID]rejections{},
-		queue: map[kube.Ref]int{}, timers: map[kube.Ref]time.Time{}, lost: map[types.UID]int32{},
+		queue: map[kube.Ref]int{}, timers: map[kube.Ref]time.Time{}, lost: map[types.UID]lostPods{},
 		retries: map[kube.Ref]time.Time{}, cascades: map[kube.Ref]bool{},
 		metrics: map[kube.Ref]int{}, due: map[kube.Ref]bool{},
 	}

@@ -21,6 +21,7 @@ type jobRun struct {
 	ref                       kube.Ref
 	active                    []replica
 	succeeded, failed, ending int32
+	ignored                   int32 // failed Pods that the podFailurePolicy does not count
 	restarts                  int64
 }
 
@@ -56,11 +57,14 @@ func (b *Builtin) job(ref kube.Ref) {
 }
 
 func (b *Builtin) runOf(j *batchv1.Job, ref kube.Ref) *jobRun {
-	run := &jobRun{Job: j, ref: ref, failed: b.lost[j.UID]}
+	lost := b.lost[j.UID]
+	run := &jobRun{Job: j, ref: ref, failed: lost.failed, ignored: lost.ignored}
 	for _, r := range b.replicas(j.UID, 0) {
 		switch {
 		case r.phase == string(corev1.PodSucceeded):
 			run.succeeded++
+		case r.phase == string(corev1.PodFailed) && ignores(j.Spec.PodFailurePolicy, r.object):
+			run.ignored++
 		case r.phase == string(corev1.PodFailed):
 			run.failed++
 		case r.terminating:
@@ -130,8 +134,10 @@ func (b *Builtin) startPods(run *jobRun) {
 	if missing <= 0 || !b.server.HasRoomFor(run.ref, missing) {
 		return
 	}
-	if run.failed > run.Status.Failed {
-		b.retries[run.ref] = now.Add(10 * time.Second << min(run.failed-1, 5))
+	if lost := b.lost[run.UID]; run.failed > run.Status.Failed || run.ignored > lost.paused {
+		b.retries[run.ref] = now.Add(10 * time.Second << min(run.failed+run.ignored-1, 5))
+		lost.paused = run.ignored
+		b.lost[run.UID] = lost
 	}
 	if retry := b.retries[run.ref]; retry.After(now) {
 		b.at(run.ref, retry)
@@ -178,10 +184,34 @@ func (b *Builtin) countLost(object kube.Object) {
 	}
 	if job := b.server.Get(owner); job != nil && job.GetDeletionTimestamp() == nil {
 		suspended, _, _ := unstructured.NestedBool(job.Object, "spec", "suspend")
-		if !suspended {
-			b.lost[job.GetUID()]++
+		j, lost := load[batchv1.Job](b, owner), b.lost[job.GetUID()]
+		switch {
+		case suspended:
+		case ignores(j.Spec.PodFailurePolicy, object):
+			lost.ignored++
+		default:
+			lost.failed++
 		}
+		b.lost[job.GetUID()] = lost
 	}
+}
+
+// lostPods are what a Job's status does not tell: the Pods that vanished before they had ended, and of how
+// many that are not counted a pause has begun.
+type lostPods struct{ failed, ignored, paused int32 }
+
+// ignores reports whether a failed Pod is not counted. Of a podFailurePolicy, rules that ignore Pods by their
+// conditions are modeled.
+func ignores(policy *batchv1.PodFailurePolicy, pod kube.Object) bool {
+	if policy == nil {
+		return false
+	}
+	return slices.ContainsFunc(policy.Rules, func(rule batchv1.PodFailurePolicyRule) bool {
+		return rule.Action == batchv1.PodFailurePolicyActionIgnore &&
+			slices.ContainsFunc(rule.OnPodConditions, func(on batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
+				return kube.ConditionOf(pod, string(on.Type)).Status == string(on.Status)
+			})
+	})
 }
 
 func (b *Builtin) setJobCondition(j *batchv1.Job, kind batchv1.JobConditionType, reason, message string) {
