@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -13,7 +14,7 @@ import (
 
 const (
 	workspaceVolume   = "workspace"
-	workspacePath     = "/workspace"
+	defaultWorkspace  = "/workspace"
 	cloneTmpVolume    = "clone-tmp"
 	credentialsVolume = "git-credentials"
 	credentialsPath   = "/credentials"
@@ -32,6 +33,9 @@ func ownVolume(spec *Spec, name string) string {
 	return name
 }
 
+// workspacePath returns where the containers find the repository.
+func workspacePath(spec *Spec) string { return cmp.Or(spec.WorkspacePath, defaultWorkspace) }
+
 func jobName(build *Build, hash string) string {
 	return operator.JoinName(operator.MaxLabel, build.Name, hash)
 }
@@ -41,19 +45,23 @@ func (p Policy) job(build *Build, hash string) *batchv1.Job {
 	jobLabels := operator.App{Name: build.Name, Instance: build.Name, Component: "build", PartOf: "build"}.Labels()
 	jobLabels[buildLabel] = build.Name
 	jobLabels[hashLabel] = hash
-	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.revision()}
+	annotations := map[string]string{}
+	if revision := build.Spec.revision(); revision != "" {
+		annotations[revisionAnnotation] = revision
+	}
 	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{
+		ObjectMeta: build.Spec.JobMetadata.with(metav1.ObjectMeta{
 			Name: jobName(build, hash), Namespace: build.Namespace, Labels: jobLabels, Annotations: annotations,
-		},
+		}),
 		Spec: batchv1.JobSpec{
 			BackoffLimit:          new(backoffLimit(build)),
 			ActiveDeadlineSeconds: build.Spec.TimeoutSeconds,
 			// A retry starts when the previous Pod is gone: two must not build
 			// at once.
 			PodReplacementPolicy: new(batchv1.Failed),
+			PodFailurePolicy:     podFailurePolicy(&build.Spec),
 			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{Labels: maps.Clone(jobLabels), Annotations: podAnnotations(build)},
+				ObjectMeta: build.Spec.PodMetadata.with(metav1.ObjectMeta{Labels: jobLabels, Annotations: podAnnotations(&build.Spec, annotations)}),
 				Spec:       p.podSpec(build),
 			},
 		},
@@ -67,21 +75,45 @@ func backoffLimit(build *Build) int32 {
 	return *build.Spec.BackoffLimit
 }
 
+// podFailurePolicy does not count a Pod that was disrupted, where such a build shall be tried again.
+func podFailurePolicy(spec *Spec) *batchv1.PodFailurePolicy {
+	if !spec.RetryDisruptions {
+		return nil
+	}
+	disrupted := batchv1.PodFailurePolicyOnPodConditionsPattern{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+		{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{disrupted}},
+	}}
+}
+
 // podAnnotations are those of the Pod. kubectl logs shows the last step, although that is an
 // init container where there are results.
-func podAnnotations(build *Build) map[string]string {
-	annotations := map[string]string{revisionAnnotation: build.Spec.Source.Git.revision()}
-	if all := steps(&build.Spec); len(build.Spec.Results) > 0 {
-		annotations["kubectl.kubernetes.io/default-container"] = containerName(&build.Spec, all[len(all)-1].Name)
+func podAnnotations(spec *Spec, job map[string]string) map[string]string {
+	annotations := maps.Clone(job)
+	if all := steps(spec); len(spec.Results) > 0 {
+		annotations["kubectl.kubernetes.io/default-container"] = containerName(spec, all[len(all)-1].Name)
 	}
 	return annotations
+}
+
+// with returns the metadata of an object with these labels and annotations. Those that the hook reads are
+// reserved.
+func (m *Metadata) with(object metav1.ObjectMeta) metav1.ObjectMeta {
+	object.Labels = maps.Clone(object.Labels)
+	if m != nil {
+		for key, value := range m.Labels {
+			object.Labels[key] = string(value)
+		}
+		maps.Copy(object.Annotations, m.Annotations)
+	}
+	return object
 }
 
 // podSpec returns the Pod: its init containers run one after the other, and its
 // one container is the last step, or what hands on the results.
 func (p Policy) podSpec(build *Build) corev1.PodSpec {
 	spec := &build.Spec
-	containers := []corev1.Container{p.clone(build)}
+	containers := p.begin(spec)
 	for _, step := range steps(spec) {
 		containers = append(containers, container(build, step))
 	}
@@ -99,6 +131,12 @@ func (p Policy) podSpec(build *Build) corev1.PodSpec {
 		ImagePullSecrets:   spec.ImagePullSecrets,
 		NodeSelector:       spec.NodeSelector,
 		Tolerations:        spec.Tolerations,
+		Affinity:           spec.Affinity,
+		PriorityClassName:  spec.PriorityClassName,
+		RuntimeClassName:   spec.RuntimeClassName,
+		DNSPolicy:          spec.DNSPolicy,
+		DNSConfig:          spec.DNSConfig,
+		HostAliases:        spec.HostAliases,
 	}
 	if spec.ServiceAccountName == "" {
 		pod.AutomountServiceAccountToken = new(false)
@@ -119,13 +157,16 @@ func volumes(spec *Spec) []corev1.Volume {
 	emptyDir := func(name string) corev1.Volume {
 		return corev1.Volume{Name: ownVolume(spec, name), VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}
 	}
-	all := []corev1.Volume{emptyDir(workspaceVolume), emptyDir(cloneTmpVolume)}
+	git, all := spec.git(), []corev1.Volume{emptyDir(workspaceVolume)}
+	if git != nil {
+		all = append(all, emptyDir(cloneTmpVolume))
+	}
 	if needsTools(spec) {
 		all = append(all, emptyDir(toolsVolume))
 	}
-	if secret := spec.Source.Git.SecretRef; secret != nil {
+	if git != nil && git.SecretRef != nil {
 		all = append(all, corev1.Volume{Name: ownVolume(spec, credentialsVolume), VolumeSource: corev1.VolumeSource{
-			Secret: &corev1.SecretVolumeSource{SecretName: secret.Name, DefaultMode: new(int32(0o440))},
+			Secret: &corev1.SecretVolumeSource{SecretName: git.SecretRef.Name, DefaultMode: new(int32(0o440))},
 		}})
 	}
 	return append(all, spec.Volumes...)

@@ -84,7 +84,7 @@ func newClonePod(t *testing.T) clonePod {
 
 // clone runs the script, and returns what it prints.
 func (p clonePod) clone(repository, revision, subPath string, env ...string) (string, error) {
-	command := exec.Command("/bin/sh", "-c", cloneScript)
+	command := exec.Command("/bin/sh", "-c", cloneScript+prepareScript)
 	command.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "REPOSITORY=" + repository, "REVISION=" + revision, "SUB_PATH=" + subPath, "WORKSPACE=" + p.workspace,
 		"CREDENTIALS=" + p.credentials, "HOME=" + p.home, "TERMINATION_LOG=" + p.terminationLog, "GIT_ALLOW_PROTOCOL=file:http", "GIT_CONFIG_SYSTEM=/dev/null",

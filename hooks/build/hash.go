@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,10 +30,10 @@ func hashOf(build *Build) (string, error) {
 		WorkingDir   string                 `json:"workingDir,omitempty"`
 		Continues    bool                   `json:"continues,omitempty"`
 	}
-	git := &spec.Source.Git
+	git := cmp.Or(spec.git(), &Git{})
 	hashed := struct {
-		URL        string          `json:"url"`
-		Revision   string          `json:"revision"`
+		URL        string          `json:"url,omitempty"`
+		Revision   string          `json:"revision,omitempty"`
 		SubPath    string          `json:"subPath,omitempty"`
 		Steps      []work          `json:"steps"`
 		Volumes    []corev1.Volume `json:"volumes,omitempty"`
@@ -42,9 +43,13 @@ func hashOf(build *Build) (string, error) {
 		Submodules bool            `json:"submodules,omitempty"`
 		LFS        bool            `json:"lfs,omitempty"`
 		Results    []string        `json:"results,omitempty"`
+		Workspace  string          `json:"workspace,omitempty"`
 	}{
-		URL: git.URL, Revision: git.revision(), SubPath: git.SubPath, Volumes: spec.Volumes, RunID: spec.RunID,
+		URL: git.URL, Revision: spec.revision(), SubPath: git.SubPath, Volumes: spec.Volumes, RunID: spec.RunID,
 		Depth: git.otherDepth(), Tags: git.Tags, Submodules: git.Submodules, LFS: git.LFS, Results: resultNames(spec),
+	}
+	if path := workspacePath(spec); path != defaultWorkspace {
+		hashed.Workspace = path
 	}
 	for _, step := range steps(spec) {
 		hashed.Steps = append(hashed.Steps, work{

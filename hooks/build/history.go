@@ -71,7 +71,7 @@ func remember(build *Build, observed observed, wanted string) history {
 		known.of(job.hash).complete(observed.podOf(job), &build.Spec)
 	}
 	if result := known.of(wanted); result != nil {
-		result.Revision = build.Spec.Source.Git.revision()
+		result.Revision = build.Spec.revision()
 	}
 	slices.SortStableFunc(known, func(a, b Result) int {
 		return cmp.Or(endOf(b).Compare(endOf(a)), strings.Compare(a.Hash, b.Hash))

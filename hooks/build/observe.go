@@ -224,7 +224,7 @@ func (p *observedPod) injected(spec *Spec) []string {
 	if spec == nil {
 		return nil
 	}
-	own, injected := []string{cloneStep, resultsContainer}, []string(nil)
+	own, injected := []string{cloneStep, prepareContainer, resultsContainer}, []string(nil)
 	for _, step := range steps(spec) {
 		own = append(own, containerName(spec, step.Name))
 	}
@@ -236,6 +236,18 @@ func (p *observedPod) injected(spec *Spec) []string {
 	return injected
 }
 
+// failure says why a Pod failed that is not to blame: its node's condition, say, or a disruption.
+func (p *observedPod) failure(spec *Spec) string {
+	text := p.Status.Failure(p.injected(spec)...)
+	switch {
+	case p.Status.Disruption() == "":
+		return "its Pod failed: " + text
+	case spec == nil || spec.RetryDisruptions:
+		return "its Pod was disrupted: " + text
+	}
+	return "its Pod was disrupted: " + text + "; with spec.retryDisruptions it would have been tried again"
+}
+
 // failure says why a Job failed: the step and its exit code, if a Pod shows
 // them. A container that ran when the deadline passed was killed by a signal,
 // which explains nothing. The spec is nil where the Job is of another one.
@@ -245,7 +257,7 @@ func (o observed) failure(job *observedJob, spec *Spec) string {
 		switch failed := pod.Status.Failed(pod.injected(spec)...); {
 		case pod.job != job.UID || job.reason == batchv1.JobReasonDeadlineExceeded:
 		case pod.Status.Phase == corev1.PodFailed && cmp.Or(pod.Status.Reason, pod.Status.Disruption()) != "":
-			return "its Pod failed: " + pod.Status.Failure(pod.injected(spec)...)
+			return pod.failure(spec)
 		case failed != nil:
 			return describeFailure(failed, spec)
 		}

@@ -132,7 +132,7 @@ func (s state) obstacle() (waits string, again time.Duration) {
 			if policy(s.build) == Replace {
 				verb = "go"
 			}
-			return "Job/" + job.Name + " of revision " + job.revision() + " has to " + verb + " first", 0
+			return "Job/" + job.Name + ofRevision(job.revision()) + " has to " + verb + " first", 0
 		}
 	}
 	for i := range s.observed.pods {

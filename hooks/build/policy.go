@@ -9,8 +9,8 @@ import (
 
 // Policy is what whoever installs the operator decides.
 type Policy struct {
-	// CloneImage is the image that clones where a Build has no source.git.image. It
-	// has git, ssh and a shell. No build runs again because of another one.
+	// CloneImage is the image that clones where a Build has no source.git.image, and
+	// that hands on results. It has git, ssh and a shell. No build runs again because of another one.
 	CloneImage string `json:"cloneImage"`
 	// WatchPods says when the hook reads the Pods, to say what a build waits for and which step
 	// runs. Those of a build that has ended are not read.

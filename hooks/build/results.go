@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/base64"
 	"regexp"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/operetta-dev/operetta/internal/printable"
 	"github.com/operetta-dev/operetta/operator"
@@ -45,7 +43,7 @@ func (p Policy) results(spec *Spec) corev1.Container {
 	room := min(maxMessage, maxMessages/(len(steps(spec))+2))
 	return corev1.Container{
 		Name:    resultsContainer,
-		Image:   cmp.Or(spec.Source.Git.Image, p.CloneImage),
+		Image:   p.toolsImage(spec),
 		Command: []string{"/bin/sh", "-c", operator.Literal(resultsScript)},
 		Env: []corev1.EnvVar{
 			{Name: "RESULTS", Value: strings.Join(resultNames(spec), " ")},
@@ -53,14 +51,9 @@ func (p Policy) results(spec *Spec) corev1.Container {
 			{Name: "MOST", Value: strconv.Itoa(maxResult)},
 			{Name: "ROOM", Value: strconv.Itoa(room)},
 		},
-		WorkingDir:   "/",
-		VolumeMounts: []corev1.VolumeMount{{Name: ownVolume(spec, toolsVolume), MountPath: toolsPath, ReadOnly: true}},
-		Resources: corev1.ResourceRequirements{
-			Requests: corev1.ResourceList{
-				corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("16Mi"),
-			},
-			Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")},
-		},
+		WorkingDir:      "/",
+		VolumeMounts:    []corev1.VolumeMount{{Name: ownVolume(spec, toolsVolume), MountPath: toolsPath, ReadOnly: true}},
+		Resources:       resources("10m", "16Mi", "64Mi"),
 		SecurityContext: operator.Restricted(nobodyUser),
 	}
 }

@@ -35,7 +35,7 @@ func (s state) report(p plan, r *operator.Report) Status {
 	status := Status{
 		Phase:    PhasePending,
 		JobName:  jobName(s.build, s.hash),
-		Revision: s.build.Spec.Source.Git.revision(),
+		Revision: s.build.Spec.revision(),
 		Active:   slices.SortedFunc(slices.Values(p.active), func(a, b ActiveJob) int { return strings.Compare(a.Name, b.Name) }),
 		History:  s.known,
 	}
@@ -99,22 +99,32 @@ func (s *Status) copyResult(ended *Result) {
 // after it: then nothing has run for the newest spec. The order of their ends
 // does not matter, because two may run at once.
 func (s state) verdictOf(ended *Result) operator.Summary {
-	v := operator.Summary{State: operator.Done, Reason: reasonSucceeded, Message: "revision " + ended.Revision + " was built"}
-	if ended.Result == PhaseCanceled {
-		text := "the build of revision " + ended.Revision + " was canceled: to run it, set suspend to false and change runId"
+	of := ofRevision(ended.Revision)
+	switch ended.Result {
+	case PhaseCanceled:
+		text := "the build" + of + " was canceled: to run it, set suspend to false and change runId"
 		return operator.Summary{State: operator.Failed, Reason: reasonCanceled, Message: text}
+	case PhaseFailed:
+		text := "the build" + of + " failed in Job/" + jobName(s.build, ended.Hash) + ": " + ended.Message + "; to run it again, change spec.runId"
+		return operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: text}
 	}
-	if ended.Result == PhaseFailed {
-		v = operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: "the build of revision " + ended.Revision + " failed in Job/" + jobName(s.build, ended.Hash) + ": " + ended.Message}
+	v := operator.Summary{State: operator.Done, Reason: reasonSucceeded, Message: "the build has succeeded"}
+	if ended.Revision != "" {
+		v.Message = "revision " + ended.Revision + " was built"
 	}
 	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }
 	if slices.ContainsFunc(s.known, isOlder) {
-		v.Message += "; it was not run again, for that change runId"
-		if ended.Result == PhaseSucceeded {
-			v.Reason = reasonAlreadyBuilt
-		}
+		v.Reason, v.Message = reasonAlreadyBuilt, v.Message+"; it was not run again, for that change runId"
 	}
 	return v
+}
+
+// ofRevision names a revision after what is of it.
+func ofRevision(revision string) string {
+	if revision == "" {
+		return ""
+	}
+	return " of revision " + revision
 }
 
 // withPod returns a summary that says what may be in the way of a Job which has made no Pod for longer than
@@ -142,7 +152,7 @@ func (s state) progress(p plan, job *observedJob, told *operator.Told) (phase Ph
 	pod := s.observed.podOf(job)
 	switch {
 	case job.Spec.Suspend:
-		return PhasePending, reasonPending, "Job/" + job.Name + " is suspended: set its spec.suspend to false, with kubectl patch"
+		return PhasePending, reasonWaiting, "Job/" + job.Name + " is suspended, by somebody else or a queue: it begins when its spec.suspend is false"
 	case !s.observed.seesPods && job.Status.Ready > 0:
 		return PhaseRunning, reasonRunning, "a Pod of Job/" + job.Name + " is ready"
 	case !s.observed.seesPods:

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	_ "embed"
 	"path"
 	"slices"
@@ -31,7 +32,10 @@ func steps(spec *Spec) []Step {
 func containerName(spec *Spec, step string) string {
 	name := step
 	isTaken := func(other Step) bool { return other.Name == name }
-	for name == cloneStep || name == resultsContainer && len(spec.Results) > 0 || name != step && slices.ContainsFunc(spec.Steps, isTaken) {
+	isOurs := func() bool {
+		return name == cloneStep || name == resultsContainer && len(spec.Results) > 0 || name == prepareContainer && spec.git() == nil
+	}
+	for isOurs() || name != step && slices.ContainsFunc(spec.Steps, isTaken) {
 		name = "step-" + name
 	}
 	return name
@@ -51,7 +55,7 @@ func (s Step) continues() bool { return s.OnError == Continue }
 // container returns the container of a step.
 func container(build *Build, step Step) corev1.Container {
 	spec := &build.Spec
-	mounts := []corev1.VolumeMount{{Name: ownVolume(spec, workspaceVolume), MountPath: workspacePath}}
+	mounts := []corev1.VolumeMount{{Name: ownVolume(spec, workspaceVolume), MountPath: workspacePath(spec)}}
 	if needsTools(spec) {
 		mounts = append(mounts, corev1.VolumeMount{Name: ownVolume(spec, toolsVolume), MountPath: toolsPath})
 	}
@@ -61,7 +65,7 @@ func container(build *Build, step Step) corev1.Container {
 		ImagePullPolicy: step.ImagePullPolicy,
 		Env:             slices.Concat(trustWorkspace(step.Env), resultsFolder(spec, step.Env), step.Env),
 		EnvFrom:         step.EnvFrom,
-		WorkingDir:      workingDir(build, step),
+		WorkingDir:      workingDir(spec, step),
 		VolumeMounts:    append(mounts, step.VolumeMounts...),
 		SecurityContext: step.SecurityContext,
 	}
@@ -73,14 +77,15 @@ func container(build *Build, step Step) corev1.Container {
 }
 
 // workingDir returns where the step runs. What is relative is so to the workspace.
-func workingDir(build *Build, step Step) string {
+func workingDir(spec *Spec, step Step) string {
+	git := cmp.Or(spec.git(), &Git{})
 	switch {
 	case step.WorkingDir == "":
-		return path.Join(workspacePath, build.Spec.Source.Git.SubPath)
+		return path.Join(workspacePath(spec), git.SubPath)
 	case path.IsAbs(step.WorkingDir):
 		return step.WorkingDir
 	}
-	return path.Join(workspacePath, step.WorkingDir)
+	return path.Join(workspacePath(spec), step.WorkingDir)
 }
 
 // program returns what the container runs. A script of /bin/sh is an argument, and one of

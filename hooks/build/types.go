@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Build runs a build of the newest revision of a Git repository.
+// Build runs a build: of the newest revision of a Git repository, or of none.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=builds,singular=build,scope=Namespaced,shortName=bld,categories=operetta
@@ -33,24 +33,32 @@ type Build struct {
 }
 
 // Spec is the desired state of a Build. What is built follows from source.git
-// without its secretRef, env and image, from what runs (image, command, args,
+// without its secretRef, env, image and resources, from what runs (image, command, args,
 // script, workingDir, env, envFrom, volumeMounts, steps with onError), from
-// volumes, from the names of results and from runId: another value of any of
-// these is another build. The rest applies from the next build on.
+// volumes, from workspacePath, from the names of results and from runId: another
+// value of any of these is another build. The rest applies from the next build on.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="set exactly one of image (a build of one step) and steps"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext) || has(self.workingDir) || has(self.imagePullPolicy))",message="command, args, script, env, envFrom, resources, volumeMounts, securityContext, workingDir and imagePullPolicy cannot be set together with steps: set them in each step"
 // +kubebuilder:validation:XValidation:rule="!has(self.command) || !has(self.script)",message="script cannot be set together with command: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a step's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
+// +kubebuilder:validation:XValidation:rule="[self.?workspacePath.orValue('/workspace')].all(path, (!has(self.volumeMounts) || self.volumeMounts.all(m, m.mountPath != path && m.mountPath != path + '/')) && (!has(self.steps) || self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.mountPath != path && m.mountPath != path + '/'))))",message="the repository is mounted at workspacePath, which is /workspace where it is left out: use another mountPath, or another workspacePath"
 type Spec struct {
-	// Source is where the code is.
-	// +required
-	Source Source `json:"source"`
+	// Source is where the code is. Without it, the build begins in an empty folder.
+	// +optional
+	Source *Source `json:"source,omitempty"`
+	// WorkspacePath is where the containers find the repository, /workspace where
+	// it is left out. What an image has at that path is hidden.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^(/[.]?[A-Za-z0-9_-][A-Za-z0-9_.-]*)+$') && !self.matches('^/(operetta|tmp|credentials)(/.*)?$')",message="use an absolute path as /src, of letters, digits, hyphens, underscores and dots, without a slash at its end, and neither at nor below /operetta, /tmp and /credentials"
+	WorkspacePath string `json:"workspacePath,omitempty"`
 	// Work is what the build runs, when it has one step.
-	Work `json:",inline"`
+	Work      `json:",inline"`
+	PodFields `json:",inline"`
 	// Steps run one after the other, each when the one before has succeeded. They
-	// share /workspace.
+	// share the folder workspacePath.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -108,6 +116,13 @@ type Spec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=10
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
+	// RetryDisruptions says that a build is tried again, from the clone on, when
+	// its Pod is disrupted: preempted, drained, evicted, or lost with its node.
+	// That does not count for backoffLimit, and goes on until timeoutSeconds. It
+	// is false where it is left out, because a build that has begun to deploy may
+	// not be safe to repeat.
+	// +optional
+	RetryDisruptions bool `json:"retryDisruptions,omitempty"`
 	// ServiceAccountName is the ServiceAccount of the Pod. Without it there is no
 	// token in the containers.
 	// +optional
@@ -120,7 +135,7 @@ type Spec struct {
 	// +listMapKey=name
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
 	// PodSecurityContext is that of the Pod. Where it has no fsGroup, that is
-	// 65534, which lets a builder of any user write to /workspace. The seccomp
+	// 65534, which lets a builder of any user write to the workspace. The seccomp
 	// profile is RuntimeDefault where none is written.
 	// +optional
 	PodSecurityContext *corev1.PodSecurityContext `json:"podSecurityContext,omitempty"`

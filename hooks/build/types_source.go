@@ -69,6 +69,10 @@ type Git struct {
 	// pull the default one. It has git, ssh and a POSIX shell.
 	// +optional
 	Image string `json:"image,omitempty"`
+	// Resources are requests and limits of the container that clones. Without
+	// them it requests 100m CPU and 64Mi, and is limited to 1Gi.
+	// +optional
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 }
 
 // SecretRef names a Secret in the same namespace.

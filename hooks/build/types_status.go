@@ -34,7 +34,7 @@ type Status struct {
 	// JobName is the name of its Job, which may yet have to be made.
 	// +optional
 	JobName string `json:"jobName,omitempty"`
-	// Revision is what it builds.
+	// Revision is what it builds. It is empty without a source.
 	// +optional
 	Revision string `json:"revision,omitempty"`
 	// Commit is the commit that the revision was, once it is cloned.
@@ -87,7 +87,7 @@ type ActiveJob struct {
 type Result struct {
 	// Hash stands for what was built. It ends the name of the Job.
 	Hash string `json:"hash"`
-	// Revision is what was built.
+	// Revision is what was built. It is empty without a source.
 	// +optional
 	Revision string `json:"revision,omitempty"`
 	// Commit is the commit that the revision was.

@@ -28,7 +28,7 @@ type Work struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
 	Script string `json:"script,omitempty"`
-	// WorkingDir is where it runs: a path, or one that is relative to /workspace.
+	// WorkingDir is where it runs: a path, or one that is relative to workspacePath.
 	// Without it, that is the folder source.git.subPath of the repository.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
@@ -51,12 +51,11 @@ type Work struct {
 	// Resources are requests and limits.
 	// +optional
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
-	// VolumeMounts mount volumes. The repository is at /workspace.
+	// VolumeMounts mount volumes. The repository is at workspacePath.
 	// +optional
 	// +listType=map
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=20
-	// +kubebuilder:validation:XValidation:rule="self.all(m, m.mountPath != '/workspace' && m.mountPath != '/workspace/')",message="/workspace is where the repository is mounted: use another mountPath"
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 	// SecurityContext is that of the container.
 	// +optional
@@ -71,7 +70,7 @@ type Work struct {
 type Step struct {
 	// Name is the name of the container. That of a step named clone is step-clone,
 	// because clone is the container that fetches the code, and so it is with
-	// results, if there are some.
+	// results, if there are some, and with prepare, if there is no source.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a step's name must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
