@@ -29,7 +29,11 @@ const (
 func (p *plan) remember(s state) {
 	for i := range s.observed.jobs {
 		if job := &s.observed.jobs[i]; job.isRunning() && !job.isFormer {
-			p.active = append(p.active, ActiveJob{Name: job.Name, UID: job.UID})
+			active := ActiveJob{Name: job.Name, UID: job.UID}
+			if job.hash == s.hash && triesAgain(&s.build.Spec) {
+				active.LacksPodSince = s.lacksPodSince(job)
+			}
+			p.active = append(p.active, active)
 		}
 	}
 	for _, old := range s.build.Status.Active {
@@ -75,7 +79,7 @@ func (p *plan) rememberUnseen(s state, old ActiveJob, isWanted bool) {
 	case isWanted || policy(s.build) != Allow:
 		p.waits = text
 	}
-	p.active = append(p.active, ActiveJob{old.Name, old.UID, &since})
+	p.active = append(p.active, ActiveJob{Name: old.Name, UID: old.UID, GoneSince: &since})
 	p.resyncWithin(left)
 }
 

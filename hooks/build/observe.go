@@ -93,6 +93,11 @@ func knownJobs(build *Build) map[string]bool {
 	return known
 }
 
+// began returns when the Job was started, or else created.
+func (j *observedJob) began() *metav1.Time {
+	return cmp.Or(j.Status.StartTime, &j.Metadata.CreationTimestamp)
+}
+
 // isRunning reports whether the Job has not ended.
 func (j *observedJob) isRunning() bool { return j.result == "" }
 

@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -127,15 +126,45 @@ func ofRevision(revision string) string {
 	return " of revision " + revision
 }
 
-// withPod returns a summary that says what may be in the way of a Job which has made no Pod for longer than
-// [operator.ChildGrace].
-func (s state) withPod(v operator.Summary, job *observedJob) operator.Summary {
+// longestPause is how long a Job waits at most between two Pods.
+const longestPause = 10 * time.Minute
+
+func triesAgain(spec *Spec) bool {
+	return spec.RetryDisruptions || spec.BackoffLimit != nil && *spec.BackoffLimit > 0
+}
+
+// lacksPodSince returns since when a Job has had no Pod, or nil. Of one that tries again, the status
+// remembers it.
+func (s state) lacksPodSince(job *observedJob) *metav1.Time {
 	hasPod := s.observed.podOf(job) != nil || !s.observed.seesPods && job.Status.Active+job.Status.Failed > 0
-	since := cmp.Or(job.Status.StartTime, &job.Metadata.CreationTimestamp)
-	if hasPod || since.IsZero() {
+	began := job.began()
+	if hasPod || began.IsZero() || job.Spec.Suspend {
+		return nil
+	}
+	if !triesAgain(&s.build.Spec) {
+		return began
+	}
+	for _, old := range s.build.Status.Active {
+		if old.UID == job.UID && old.LacksPodSince != nil {
+			return old.LacksPodSince
+		}
+	}
+	return &metav1.Time{Time: s.now}
+}
+
+// withPod returns a summary that says what may be in the way of a Job which has made no Pod for longer than
+// [operator.ChildGrace], after the pause of a Job that had one.
+func (s state) withPod(v operator.Summary, job *observedJob) operator.Summary {
+	since := s.lacksPodSince(job)
+	if since == nil {
 		return v
 	}
-	if left := since.Add(operator.ChildGrace).Sub(s.now); left > 0 {
+	grace := operator.ChildGrace
+	if since.Sub(job.began().Time) >= grace {
+		grace += longestPause
+		v.Message = "the Pod of " + job.Ref() + " is gone, and another follows after a pause"
+	}
+	if left := since.Add(grace).Sub(s.now); left > 0 {
 		return v.Again(left)
 	}
 	v.State, v.Reason = operator.Degraded, operator.ReasonChildBlocked

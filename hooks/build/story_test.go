@@ -292,3 +292,33 @@ func TestSuspendHoldsBack(t *testing.T) {
 	s.world.Play()
 	s.requireReady("True Succeeded")
 }
+
+// TestDisruptedBuildIsTriedAgain, but not one whose tests fail; and a pause is no Job that can make no Pod.
+func TestDisruptedBuildIsTriedAgain(t *testing.T) {
+	const fields = "retryDisruptions: true"
+	var job string
+	for _, disruption := range []string{"evict %s", "evict %s preempted", "drain %s"} {
+		s := tell(t, operettatest.Options{})
+		s.want("v1", fields)
+		reason := func() string { return s.world.Condition("Build/shop", "Ready").Reason }
+		s.until(1, s.isBuilding("v1"))
+		job = "Job/" + s.world.Names("Job")[0]
+		s.world.Do("hold " + job)
+		for range 4 {
+			s.until(1, func() bool {
+				require.NotEqual(t, "ChildBlocked", reason(), disruption)
+				return reason() == "Running" && len(s.building()) == 1
+			})
+			s.world.Do(fmt.Sprintf(disruption, job))
+			s.until(1, func() bool { return len(s.building()) == 0 })
+		}
+		s.world.Do("mend")
+		s.world.Play()
+		require.Equal(t, []string{"v1 Succeeded"}, s.history(), disruption)
+	}
+	s := tell(t, operettatest.Options{Fail: []string{job}})
+	s.want("v1", fields)
+	s.world.Play()
+	require.Equal(t, []string{"v1 Failed"}, s.history())
+	require.Len(t, s.world.Objects("Pod"), 1)
+}

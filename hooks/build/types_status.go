@@ -81,6 +81,9 @@ type ActiveJob struct {
 	// observed. It is empty before it is asked for.
 	// +optional
 	GoneSince *metav1.Time `json:"goneSince,omitempty"`
+	// LacksPodSince is since when it has had no Pod, of a Job that may try again.
+	// +optional
+	LacksPodSince *metav1.Time `json:"lacksPodSince,omitempty"`
 }
 
 // Result is how a build ended.
