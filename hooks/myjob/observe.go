@@ -124,6 +124,14 @@ func (p *observedPod) terminatingReason() string {
 	return cmp.Or(p.Status.Disruption(), reasonPodDeleted)
 }
 
+// isDisrupted reports whether the Pod of this attempt is, or when it was last observed was, disrupted.
+func (o observed) isDisrupted(job *MyJob) bool {
+	if o.pod == nil {
+		return job.Status.isTerminating() && job.Status.Reason != reasonPodDeleted
+	}
+	return o.pod.Status.Disruption() != ""
+}
+
 // longest is the longest message that a status has of a Pod, in bytes.
 const longest = 500
 

@@ -1,6 +1,7 @@
 package myjob
 
 import (
+	"cmp"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,9 +28,12 @@ const (
 // plan says how far the MyJob is, and what becomes of the Pods.
 type plan struct {
 	stage   stage
-	attempt int32                   // the number of the attempt, from 1
-	failed  int32                   // attempts that have failed
-	kept    []metacontroller.Object // the observed Pods that stay
+	attempt int32 // the number of the attempt, from 1
+	failed  int32 // attempts that have failed
+	// disrupted are attempts that were disrupted and are not counted as failed.
+	disrupted int32
+	pausedTo  time.Time               // when this attempt may begin, zero if it has not to wait
+	kept      []metacontroller.Object // the observed Pods that stay
 	// outcome is what the status says once it has ended. Without a result nothing tells
 	// how. It also tells how the last attempt has failed, if there is another.
 	outcome Status
@@ -49,7 +53,7 @@ func decide(job *MyJob, observed observed, now time.Time) plan {
 	case pod == nil && !observed.hasSeen:
 		return begin(job, observed, now)
 	case pod == nil && observed.suspends:
-		return next(job, observed, 0, Status{})
+		return next(job, observed, Status{})
 	case pod == nil && job.Status.isTerminating():
 		return fail(job, observed, Status{Result: ResultFailed, Reason: job.Status.Reason}, now, now)
 	case pod == nil && observed.absence < operator.ChildGrace:
@@ -84,13 +88,15 @@ func decide(job *MyJob, observed observed, now time.Time) plan {
 
 // plan returns the plan of a stage in which all Pods stay.
 func (o observed) plan(job *MyJob, stage stage, again time.Duration) plan {
-	return plan{stage: stage, attempt: o.attempt, failed: job.Status.Failed, kept: o.keep(), again: again}
+	return plan{stage: stage, attempt: o.attempt, failed: job.Status.Failed, disrupted: job.Status.Disrupted, kept: o.keep(), again: again}
 }
 
-// begin asks for the Pod, unless the MyJob is suspended or has to pause after a failure: as long
-// as a Job does, ten seconds, twice as long each time, and at most six minutes.
+// The pause after a failure or a disruption is as long as a Job's: ten seconds, twice as long each
+// time, and at most six minutes.
+const firstPause, longestPause = 10 * time.Second, 6 * time.Minute
+
+// begin asks for the Pod, unless the MyJob is suspended or has to pause.
 func begin(job *MyJob, observed observed, now time.Time) plan {
-	const first, longest = 10 * time.Second, 6 * time.Minute
 	if job.Spec.isSuspended() {
 		return observed.plan(job, suspended, 0)
 	}
@@ -98,37 +104,51 @@ func begin(job *MyJob, observed observed, now time.Time) plan {
 	if !end.IsZero() && !now.Before(end) {
 		return givenUp(job, observed, end, now)
 	}
-	if failed := job.Status.Failed; failed > 0 && len(observed.earlier) > 0 {
-		end := observed.earlier[len(observed.earlier)-1].Status.Finished()
-		pause := min(longest, first<<min(failed-1, 10))
-		if left := end.Add(pause).Sub(now); left > 0 && left <= longest && !end.IsZero() {
-			return observed.plan(job, pausing, left)
+	if next := job.Status.NextAttemptTime; next != nil {
+		if left := next.Sub(now); left > 0 && left <= longestPause {
+			p := observed.plan(job, pausing, left)
+			p.pausedTo = next.Time
+			return p
 		}
 	}
 	return observed.plan(job, starting, 0)
 }
 
 // fail ends the MyJob as its Pod has ended, or begins another attempt if the Pod has failed and
-// there is one left. A Pod past its deadline is not tried again.
+// there is one left, or it was disrupted and that shall not count. A Pod past its deadline is not
+// tried again.
 func fail(job *MyJob, observed observed, ended Status, end, now time.Time) plan {
 	limit := int32(0)
 	if job.Spec.BackoffLimit != nil {
 		limit = *job.Spec.BackoffLimit
 	}
-	if ended.Result == ResultFailed && job.Status.Failed < limit && ended.Reason != reasonDeadline {
-		return next(job, observed, 1, ended)
+	isOver := ended.Result != ResultFailed || ended.Reason == reasonDeadline
+	switch {
+	case !isOver && job.Spec.RetryDisruptions && observed.isDisrupted(job):
+		return next(job, observed, ended).after(0, 1, end)
+	case !isOver && job.Status.Failed < limit:
+		return next(job, observed, ended).after(1, 0, end)
 	}
 	return conclude(job, observed, observed.outcome(job, ended, end), now)
 }
 
+// after adds to the numbers of the attempts that have failed and were disrupted, and says how long
+// the next one has to wait.
+func (p plan) after(failed, disrupted int32, end time.Time) plan {
+	p.failed += failed
+	p.disrupted += disrupted
+	p.outcome.Message = cmp.Or(p.outcome.Message, p.outcome.Reason)
+	p.pausedTo = end.Add(min(longestPause, firstPause<<min(p.failed+p.disrupted-1, 10)))
+	return p
+}
+
 // next begins another attempt in the status. Its Pod is asked for once a request shows that.
-func next(job *MyJob, observed observed, failed int32, ended Status) plan {
+func next(job *MyJob, observed observed, ended Status) plan {
 	p := observed.plan(job, pausing, time.Second)
 	if job.Spec.isSuspended() {
 		p.stage = suspended
 	}
 	p.attempt++
-	p.failed += failed
 	p.outcome = ended
 	return p
 }
@@ -183,6 +203,7 @@ func (o observed) outcome(job *MyJob, ended Status, end time.Time) Status {
 	at := metav1.NewTime(end.UTC().Truncate(time.Second))
 	ended.Phase, ended.StartTime, ended.CompletionTime = PhaseCompleted, o.startTime(job), &at
 	ended.PodName, ended.Attempt, ended.Failed = podName(job, o.attempt), job.Status.Attempt, job.Status.Failed
+	ended.Disrupted = job.Status.Disrupted
 	if ended.Result == ResultFailed && job.Spec.BackoffLimit != nil {
 		ended.Failed++
 	}

@@ -81,7 +81,10 @@ func (s state) report(r *operator.Report) Status {
 
 // status returns the status of a phase in which the MyJob has not ended.
 func (s state) status(phase Phase) Status {
-	status := Status{Phase: phase, Failed: s.plan.failed, StartTime: s.observed.startTime(s.job)}
+	status := Status{Phase: phase, Failed: s.plan.failed, Disrupted: s.plan.disrupted, StartTime: s.observed.startTime(s.job)}
+	if s.plan.stage == pausing && !s.plan.pausedTo.IsZero() {
+		status.NextAttemptTime = &metav1.Time{Time: s.plan.pausedTo.UTC().Truncate(time.Second)}
+	}
 	if s.plan.attempt > 1 {
 		status.Attempt, status.Message = s.plan.attempt, cmp.Or(s.plan.outcome.Message, s.job.Status.Message)
 	}
@@ -91,7 +94,7 @@ func (s state) status(phase Phase) Status {
 	if phase == PhaseRunning && !s.observed.hasBegun(s.job) {
 		status.Phase = PhasePending
 	}
-	isResumed := s.plan.attempt > s.observed.attempt && s.plan.failed == s.job.Status.Failed
+	isResumed := s.plan.attempt > s.observed.attempt && s.plan.failed == s.job.Status.Failed && s.plan.disrupted == s.job.Status.Disrupted
 	if s.plan.stage == suspended || isResumed || phase == PhasePending && s.plan.attempt == 1 {
 		status.StartTime = nil
 	}
@@ -118,7 +121,7 @@ func (s state) waits() operator.Summary {
 	j := operator.Summary{State: operator.Progressing, Reason: reasonSuspended, Message: "the MyJob is suspended: set spec.suspend to false to run it"}
 	if s.plan.stage == pausing {
 		j.Reason, j.Message = reasonRetrying, fmt.Sprintf("%s follows after a pause", "Pod/"+podName(s.job, s.plan.attempt))
-		if last := cmp.Or(s.plan.outcome.Message, s.plan.outcome.Reason, s.job.Status.Message); s.plan.failed > 0 && last != "" {
+		if last := cmp.Or(s.plan.outcome.Message, s.plan.outcome.Reason, s.job.Status.Message); s.plan.failed+s.plan.disrupted > 0 && last != "" {
 			j.Message = fmt.Sprintf("attempt %d has failed: %s; %s", s.plan.attempt-1, last, j.Message)
 		}
 	}
@@ -141,7 +144,8 @@ func (s state) terminating(status Status) (Status, operator.Summary) {
 		return status, s.suspending()
 	}
 	status.Reason = s.observed.pod.terminatingReason()
-	if limit := s.job.Spec.BackoffLimit; limit == nil || s.plan.failed >= *limit {
+	limit, isTriedAgain := s.job.Spec.BackoffLimit, s.job.Spec.RetryDisruptions && s.observed.isDisrupted(s.job)
+	if !isTriedAgain && (limit == nil || s.plan.failed >= *limit) {
 		status.Phase = PhaseCompleted
 	}
 	j := operator.Summary{State: operator.Progressing, Reason: status.Reason, Message: "the Pod is being deleted, and may still end well"}
@@ -149,9 +153,9 @@ func (s state) terminating(status Status) (Status, operator.Summary) {
 }
 
 // IsProgressOf reports whether both say that the Pod is there and has not ended. Since when it
-// has been missing is read by later syncs.
+// has been missing, and why it is being deleted, is read by later syncs.
 func (s Status) IsProgressOf(old Status) bool {
-	return s.hasPod() && old.hasPod() && s.PodName == old.PodName && meta.IsStatusConditionTrue(old.Conditions, operator.ConditionChildrenObserved)
+	return s.isTerminating() == old.isTerminating() && s.hasPod() && old.hasPod() && s.PodName == old.PodName && meta.IsStatusConditionTrue(old.Conditions, operator.ConditionChildrenObserved)
 }
 
 // hasPod reports whether the status tells of a Pod that has not ended.

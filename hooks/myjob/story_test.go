@@ -1,7 +1,9 @@
 package myjob_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,4 +45,33 @@ func TestDeadlineCountsTheWaitForANode(t *testing.T) {
 	world.Play()
 	world.RequireCondition("MyJob/mig", "Failed", "True DeadlineExceeded")
 	require.Empty(t, world.Objects("Pod"))
+}
+
+// TestDisruptedPodIsFollowedByAnother, which does not count, after a pause; and a failure is none.
+func TestDisruptedPodIsFollowedByAnother(t *testing.T) {
+	const mig = "{apiVersion: myjob.github.com/v1beta1, kind: MyJob, metadata: {name: mig}, spec: {backoffLimit: 0, retryDisruptions: true, " +
+		"template: {spec: {containers: [{name: main, image: a}]}}}}"
+	for _, disruption := range []string{"evict Pod/%s", "evict Pod/%s preempted", "drain Pod/%s"} {
+		world := operettatest.NewWorld(t, operettatest.Options{Hold: []string{"MyJob/mig"}}, myjob.Controller())
+		world.Apply(mig)
+		for _, pod := range []string{"mig", "mig-attempt-2", "mig-attempt-3"} {
+			world.Until(pod+" runs", func() bool {
+				status := world.MustGet("MyJob/mig").Object["status"].(map[string]any)
+				require.NotEqual(t, "completed", status["phase"], disruption)
+				return status["phase"] == "running" && status["podName"] == pod
+			})
+			world.Do(fmt.Sprintf(disruption, pod))
+		}
+		before := world.Now()
+		world.Do("mend")
+		world.Play()
+		world.RequireCondition("MyJob/mig", "Complete", "True Completed")
+		require.GreaterOrEqual(t, world.Now().Sub(before), 40*time.Second, disruption)
+		require.EqualValues(t, 3, world.MustGet("MyJob/mig").Object["status"].(map[string]any)["disrupted"])
+	}
+	world := operettatest.NewWorld(t, operettatest.Options{Fail: []string{"MyJob/mig"}}, myjob.Controller())
+	world.Apply(mig)
+	world.Play()
+	world.RequireCondition("MyJob/mig", "Failed", "True Error")
+	require.Len(t, world.Objects("Pod"), 1)
 }

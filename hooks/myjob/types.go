@@ -15,6 +15,8 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=myjobs,singular=myjob,scope=Namespaced,shortName=mj,categories=operetta
 // +kubebuilder:subresource:status
+// +kubebuilder:selectablefield:JSONPath=`.status.phase`
+// +kubebuilder:selectablefield:JSONPath=`.status.result`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="Result",type=string,JSONPath=`.status.result`
 // +kubebuilder:printcolumn:name="Exit code",type=integer,JSONPath=`.status.exitCode`
@@ -71,6 +73,13 @@ type Spec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
+	// RetryDisruptions says that a Pod that is disrupted is followed by another, as
+	// after a failure, though that does not count for backoffLimit: one that is
+	// preempted, drained, evicted, or lost with its node. It goes on until
+	// activeDeadlineSeconds. It is false where it is left out, because not every
+	// program is safe to repeat.
+	// +optional
+	RetryDisruptions bool `json:"retryDisruptions,omitempty"`
 	// Suspend holds the MyJob back: no Pod is created, and a running one is
 	// deleted. When it is false again, a new Pod begins anew.
 	// +optional
@@ -129,6 +138,13 @@ type Status struct {
 	// Failed is how many attempts have failed, where backoffLimit is set.
 	// +optional
 	Failed int32 `json:"failed,omitempty"`
+	// Disrupted is how many attempts were disrupted and followed by another, where
+	// retryDisruptions is set.
+	// +optional
+	Disrupted int32 `json:"disrupted,omitempty"`
+	// NextAttemptTime is when the next attempt may begin, after a pause.
+	// +optional
+	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
 	// ExitCode is that of the first container that failed, or 0. A sidecar's counts
 	// only where no other container failed.
 	// +optional
