@@ -78,6 +78,12 @@ func TestHashIsOfWhatIsBuilt(t *testing.T) {
 		"submodules":                {func(s *Spec) { s.Source.Git.Submodules = true }, true},
 		"lfs":                       {func(s *Spec) { s.Source.Git.LFS = true }, true},
 		"name of a result":          {func(s *Spec) { s.Results = []DeclaredResult{{Name: "a"}} }, true},
+		"workspacePath":             {func(s *Spec) { s.WorkspacePath = "/src" }, true},
+		"workspacePath as it is":    {func(s *Spec) { s.WorkspacePath = "/workspace" }, false},
+		"no repository":             {func(s *Spec) { s.Source = nil }, true},
+		"retryDisruptions":          {func(s *Spec) { s.RetryDisruptions = true }, false},
+		"resources of the clone":    {func(s *Spec) { s.Source.Git.Resources = &corev1.ResourceRequirements{} }, false},
+		"podMetadata":               {func(s *Spec) { s.PodMetadata = &Metadata{Labels: map[string]LabelValue{"a": "b"}} }, false},
 		"env of the clone":          {func(s *Spec) { s.Source.Git.Env = []corev1.EnvVar{{Name: "A"}} }, false},
 	} {
 		build := base()

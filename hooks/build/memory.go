@@ -30,7 +30,7 @@ func (p *plan) remember(s state) {
 	for i := range s.observed.jobs {
 		if job := &s.observed.jobs[i]; job.isRunning() && !job.isFormer {
 			active := ActiveJob{Name: job.Name, UID: job.UID}
-			if job.hash == s.hash && triesAgain(&s.build.Spec) {
+			if job.hash == s.hash && job.triesAgain() {
 				active.LacksPodSince = s.lacksPodSince(job)
 			}
 			p.active = append(p.active, active)

@@ -25,8 +25,10 @@ type observedJob struct {
 		Annotations       observedAnnotations `json:"annotations"`
 	} `json:"metadata"`
 	Spec struct {
-		Suspend  bool `json:"suspend"`
-		Template struct {
+		Suspend          bool      `json:"suspend"`
+		BackoffLimit     int32     `json:"backoffLimit"`
+		PodFailurePolicy *struct{} `json:"podFailurePolicy"`
+		Template         struct {
 			Metadata struct {
 				Annotations observedAnnotations `json:"annotations"`
 			} `json:"metadata"`
@@ -97,6 +99,9 @@ func knownJobs(build *Build) map[string]bool {
 func (j *observedJob) began() *metav1.Time {
 	return cmp.Or(j.Status.StartTime, &j.Metadata.CreationTimestamp)
 }
+
+// retriesDisruptions reports whether another Pod follows one that is disrupted.
+func (j *observedJob) retriesDisruptions() bool { return j.Spec.PodFailurePolicy != nil }
 
 // isRunning reports whether the Job has not ended.
 func (j *observedJob) isRunning() bool { return j.result == "" }
@@ -242,12 +247,12 @@ func (p *observedPod) injected(spec *Spec) []string {
 }
 
 // failure says why a Pod failed that is not to blame: its node's condition, say, or a disruption.
-func (p *observedPod) failure(spec *Spec) string {
+func (p *observedPod) failure(job *observedJob, spec *Spec) string {
 	text := p.Status.Failure(p.injected(spec)...)
 	switch {
 	case p.Status.Disruption() == "":
 		return "its Pod failed: " + text
-	case spec == nil || spec.RetryDisruptions:
+	case job.retriesDisruptions():
 		return "its Pod was disrupted: " + text
 	}
 	return "its Pod was disrupted: " + text + "; with spec.retryDisruptions it would have been tried again"
@@ -262,7 +267,7 @@ func (o observed) failure(job *observedJob, spec *Spec) string {
 		switch failed := pod.Status.Failed(pod.injected(spec)...); {
 		case pod.job != job.UID || job.reason == batchv1.JobReasonDeadlineExceeded:
 		case pod.Status.Phase == corev1.PodFailed && cmp.Or(pod.Status.Reason, pod.Status.Disruption()) != "":
-			return pod.failure(spec)
+			return pod.failure(job, spec)
 		case failed != nil:
 			return describeFailure(failed, spec)
 		}

@@ -129,9 +129,7 @@ func ofRevision(revision string) string {
 // longestPause is how long a Job waits at most between two Pods.
 const longestPause = 10 * time.Minute
 
-func triesAgain(spec *Spec) bool {
-	return spec.RetryDisruptions || spec.BackoffLimit != nil && *spec.BackoffLimit > 0
-}
+func (j *observedJob) triesAgain() bool { return j.retriesDisruptions() || j.Spec.BackoffLimit > 0 }
 
 // lacksPodSince returns since when a Job has had no Pod, or nil. Of one that tries again, the status
 // remembers it.
@@ -141,7 +139,7 @@ func (s state) lacksPodSince(job *observedJob) *metav1.Time {
 	if hasPod || began.IsZero() || job.Spec.Suspend {
 		return nil
 	}
-	if !triesAgain(&s.build.Spec) {
+	if !job.triesAgain() {
 		return began
 	}
 	for _, old := range s.build.Status.Active {
@@ -203,6 +201,9 @@ func (s state) progress(p plan, job *observedJob, told *operator.Told) (phase Ph
 	message = "Pod/" + pod.Name + ": " + pod.Status.Activity()
 	if told != nil {
 		message = "Pod/" + pod.Name + ": " + told.Text
+	}
+	if pod.Status.IsDone() && pod.Status.Disruption() != "" && job.retriesDisruptions() {
+		message += "; another Pod follows after a pause"
 	}
 	if pod.Status.Phase == corev1.PodPending && !hasBegun {
 		return PhasePending, reasonPending, message

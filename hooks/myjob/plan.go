@@ -122,7 +122,7 @@ func fail(job *MyJob, observed observed, ended Status, end, now time.Time) plan 
 	if job.Spec.BackoffLimit != nil {
 		limit = *job.Spec.BackoffLimit
 	}
-	isOver := ended.Result != ResultFailed || ended.Reason == reasonDeadline
+	isOver := ended.Result != ResultFailed || ended.Reason == reasonDeadline || job.Status.Phase == PhaseCompleted
 	switch {
 	case !isOver && job.Spec.RetryDisruptions && observed.isDisrupted(job):
 		return next(job, observed, ended).after(0, 1, end)
