@@ -44,7 +44,8 @@ type Metadata struct {
 	// Labels are added to the labels.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
-	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && !(k in ['build', 'ci.zt.vapi.cc/hash', 'controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name']))",message="the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a domain and a slash; build, ci.zt.vapi.cc/hash, controller-uid and job-name, also after batch.kubernetes.io/, are reserved for the controllers: use another key"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a domain and a slash"
+	// +kubebuilder:validation:XValidation:rule="!(['build', 'ci.zt.vapi.cc/hash', 'controller-uid', 'job-name', 'batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name'].exists(k, k in self))",message="the labels build, ci.zt.vapi.cc/hash, controller-uid and job-name, also after batch.kubernetes.io/, are reserved for the controllers: use another key"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 	// Annotations are added to the annotations.
 	// +optional
