@@ -316,27 +316,37 @@ func TestCloneShowsItsCredentialsToOneHost(t *testing.T) {
 	require.False(t, asked, "the password was shown to another host")
 }
 
-func TestCloneWritesScriptsAsTheyAre(t *testing.T) {
+// TestScriptsAreWrittenAsTheyAre by the container that clones and, without a repository, by that which prepares.
+func TestScriptsAreWrittenAsTheyAre(t *testing.T) {
 	path, _ := repository(t)
-	pod, folder := newClonePod(t), filepath.Join(t.TempDir(), "scripts")
 	first, second := "#!/bin/sh\nprintf '%s|' \"$0\" \"$@\" '$HOME `id` \\n' \"it's\"\n\n", "#!/usr/bin/env cat\n$(exit 1); 100%\n"
-	for range 2 { // a container may be started again
-		output, err := pod.clone("file://"+path, "main", "", "SCRIPTS_PATH="+folder, "CLONE_SCRIPTS=test package", "CLONE_SCRIPT_0="+first, "CLONE_SCRIPT_1="+second, "CLONE_RESULTS="+folder+"/results")
-		require.NoError(t, err, output)
+	clone := func(env ...string) (string, error) { return newClonePod(t).clone("file://"+path, "main", "", env...) }
+	prepare := func(env ...string) (string, error) {
+		command := exec.Command("/bin/sh", "-c", prepareScript)
+		command.Env = append(env, "PATH="+os.Getenv("PATH"))
+		output, err := command.CombinedOutput()
+		return string(output), err
 	}
-	results, err := os.Stat(filepath.Join(folder, "results"))
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o777), results.Mode().Perm())
-	script := filepath.Join(folder, "test")
-	output, err := exec.Command(script, "a b", "$c").Output()
-	require.NoError(t, err)
-	require.Equal(t, script+"|a b|$c|$HOME `id` \\n|it's|", string(output))
-	output, err = exec.Command(filepath.Join(folder, "package")).Output()
-	require.NoError(t, err)
-	require.Equal(t, second, string(output))
-	info, err := os.Stat(script)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+	for _, run := range []func(...string) (string, error){clone, prepare} {
+		folder := filepath.Join(t.TempDir(), "scripts")
+		for range 2 { // a container may be started again
+			output, err := run("SCRIPTS_PATH="+folder, "CLONE_SCRIPTS=test package", "CLONE_SCRIPT_0="+first, "CLONE_SCRIPT_1="+second, "CLONE_RESULTS="+folder+"/results")
+			require.NoError(t, err, output)
+		}
+		results, err := os.Stat(filepath.Join(folder, "results"))
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o777), results.Mode().Perm())
+		script := filepath.Join(folder, "test")
+		output, err := exec.Command(script, "a b", "$c").Output()
+		require.NoError(t, err)
+		require.Equal(t, script+"|a b|$c|$HOME `id` \\n|it's|", string(output))
+		output, err = exec.Command(filepath.Join(folder, "package")).Output()
+		require.NoError(t, err)
+		require.Equal(t, second, string(output))
+		info, err := os.Stat(script)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+	}
 }
 
 func TestCloneFetchesLargeFilesIfAsked(t *testing.T) {
