@@ -99,11 +99,11 @@ func (s *Status) copyResult(ended *Result) {
 // does not matter, because two may run at once.
 func (s state) verdictOf(ended *Result) operator.Summary {
 	of := ofRevision(ended.Revision)
-	switch ended.Result {
-	case PhaseCanceled:
+	if ended.Result == PhaseCanceled {
 		text := "the build" + of + " was canceled: to run it, set suspend to false and change runId"
 		return operator.Summary{State: operator.Failed, Reason: reasonCanceled, Message: text}
-	case PhaseFailed:
+	}
+	if ended.Result == PhaseFailed {
 		text := "the build" + of + " failed in Job/" + jobName(s.build, ended.Hash) + ": " + ended.Message + "; to run it again, change spec.runId"
 		return operator.Summary{State: operator.Failed, Reason: reasonFailed, Message: text}
 	}
