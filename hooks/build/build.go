@@ -2,8 +2,8 @@
 //
 // A build is a Job. Its name ends in a hash of all that changes what is built,
 // so that every other revision, image or script is another Job. An init
-// container clones the repository into /workspace, and the steps run there, one
-// after the other.
+// container clones the repository into the workspace, and the steps run there, one
+// after the other. Without a repository nothing is cloned.
 //
 // The Job is asked for until a result of that hash is known, from the Job itself
 // or from the history in the status, and not again after that: neither when the

@@ -322,3 +322,20 @@ func TestDisruptedBuildIsTriedAgain(t *testing.T) {
 	require.Equal(t, []string{"v1 Failed"}, s.history())
 	require.Len(t, s.world.Objects("Pod"), 1)
 }
+
+// TestJobInAQueueIsWaitedFor: Kueue suspends a Job with its label as it is created, and lets it begin later.
+func TestJobInAQueueIsWaitedFor(t *testing.T) {
+	s := tell(t, operettatest.Options{})
+	s.want("v1", "jobMetadata: {labels: {kueue.x-k8s.io/queue-name: ci}}")
+	s.until(0, func() bool { return len(s.world.Names("Job")) > 0 })
+	job := "Job/" + s.world.Names("Job")[0]
+	require.Equal(t, "ci", s.world.MustGet(job).GetLabels()["kueue.x-k8s.io/queue-name"])
+	s.world.Edit(job, `{"spec": {"suspend": true}}`)
+	s.world.Play()
+	require.Empty(t, s.world.Objects("Pod"))
+	s.world.RequireCondition("Build/shop", "Ready", "False Waiting")
+	s.world.RequireCondition("Build/shop", "Degraded", "False AsExpected")
+	s.world.Edit(job, `{"spec": {"suspend": false}}`)
+	s.world.Play()
+	require.Equal(t, []string{"v1 Succeeded"}, s.history())
+}
