@@ -113,7 +113,7 @@ func (m *Metadata) with(object metav1.ObjectMeta) metav1.ObjectMeta {
 // one container is the last step, or what hands on the results.
 func (p Policy) podSpec(build *Build) corev1.PodSpec {
 	spec := &build.Spec
-	containers := p.begin(spec)
+	containers := append(p.begin(spec), sidecarContainers(build)...)
 	for _, step := range steps(spec) {
 		containers = append(containers, container(build, step))
 	}

@@ -159,7 +159,7 @@ func cloneMounts(spec *Spec, git *Git) []corev1.VolumeMount {
 func prepared(spec *Spec) []corev1.EnvVar {
 	var names []string
 	var env []corev1.EnvVar
-	for _, step := range steps(spec) {
+	for _, step := range slices.Concat(steps(spec), sidecars(spec)) {
 		if step.namesInterpreter() {
 			env = append(env, corev1.EnvVar{Name: fmt.Sprint("CLONE_SCRIPT_", len(names)), Value: operator.Literal(step.Script)})
 			names = append(names, step.Name)

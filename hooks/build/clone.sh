@@ -2,7 +2,7 @@
 # comes by environment variables, so that no value is ever read as shell.
 set -eu
 umask 002 # the builder may be another user of the same group
-export GIT_TERMINAL_PROMPT=0
+export GIT_TERMINAL_PROMPT=0 LC_ALL=C # the sentences of Git are read
 export GIT_ALLOW_PROTOCOL="${GIT_ALLOW_PROTOCOL:-https:http:ssh:git}"
 
 fail() {
@@ -58,37 +58,78 @@ fi
 
 # The history is as long as is asked for, and there are no tags and no other branches,
 # however the revision is spelt.
-depth="${CLONE_DEPTH:-1}"
+depth="${CLONE_DEPTH:-1}" from="$REPOSITORY" whole="$HOME/whole"
 export GIT_LFS_SKIP_SMUDGE=1 # so that no image fetches more than is asked for
 fetch() {
-  [ "$depth" = 0 ] || set -- --depth="$depth" "$@"
-  git fetch --quiet --no-tags "$@"
+  cut="--depth=$depth"
+  [ "$depth" != 0 ] || cut=
+  (
+    [ "$from" = "$REPOSITORY" ] || export GIT_ALLOW_PROTOCOL=file
+    git fetch --quiet --no-tags $cut "$from" "$1" 2>"$HOME/errors"
+  )
+}
+says() { grep -qE "$1" "$HOME/errors"; }
+begin() {
+  # A container that is started again finds what the last try left.
+  find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +
+  git init --quiet "$@" .
+  git remote add origin "$REPOSITORY"
+}
+
+missing() { fail "there is no branch, tag or commit $REVISION in $REPOSITORY"; }
+unreachable() { fail "$REPOSITORY cannot be fetched$(why)"; }
+# Whether the revision may be a commit, or the first digits of one.
+is_hex() {
+  case "$REVISION" in *[!0-9a-fA-F]* | ? | ?? | ???) return 1 ;; esac
+  [ "${#REVISION}" -le 64 ]
+}
+is_unknown_name() { ! is_hex && says "^fatal: (couldn't find remote ref|invalid refspec)"; }
+# Clones branches and tags, and any name where one is looked for, of which --filter may leave files out.
+copy() {
+  rm -rf "$whole"
+  is_hex || set -- --mirror "$@"
+  git clone --quiet --bare "$@" "$REPOSITORY" "$whole" 2>"$HOME/errors"
+}
+# Fetches what the server does not hand out by the name that is given.
+look() {
+  if is_unknown_name; then
+    missing
+  elif says 'upload-pack: not our ref' && grep -q '< version 2$' "$HOME/packets"; then
+    missing # since version 2 of its protocol Git hands out every commit that it has
+  fi
+  copy --filter=tree:0 || { says "filter" && copy; } || unreachable # some servers refuse this filter
+  commit="$(GIT_NO_LAZY_FETCH=1 git -C "$whole" rev-parse --verify "$REVISION^{commit}" 2>"$HOME/found")" || {
+    ! grep -q ambiguous "$HOME/found" || fail "several commits begin with $REVISION in $REPOSITORY: write more of its digits"
+    missing
+  }
+  if ! says 'filtering not recognized'; then
+    ! fetch "$commit" || return 0
+    copy || unreachable
+  fi
+  from="file://$whole" # which can cut the history where the server cannot
+  git -C "$whole" update-ref refs/revision "$commit"
+  fetch refs/revision || unreachable
 }
 
 cd "$WORKSPACE"
-# A container that is started again finds what the last try left.
-find . -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-git init --quiet .
-git remote add origin "$REPOSITORY"
-if ! fetch "$REPOSITORY" "$REVISION" 2>"$HOME/errors"; then
-  # Not every server hands out a commit that is no branch or tag, and none a
-  # commit of which only the first digits are given: look for it in the whole.
-  whole="$HOME/whole"
-  rm -rf "$whole"
-  git init --quiet --bare "$whole"
+begin
+if ! fetch "$REVISION"; then
+  ! is_unknown_name || missing
   mv "$HOME/errors" "$HOME/first"
-  git -C "$whole" fetch --quiet --tags "$REPOSITORY" '+refs/heads/*:refs/heads/*' 2>"$HOME/errors" ||
-    fail "$REPOSITORY cannot be fetched$(why)"
-  commit="$(git -C "$whole" rev-parse --quiet --verify "$REVISION^{commit}")" ||
-    { cat "$HOME/first" >&2; fail "there is no branch, tag or commit $REVISION in $REPOSITORY"; }
-  git -C "$whole" update-ref refs/revision "$commit"
-  (export GIT_ALLOW_PROTOCOL=file; fetch "file://$whole" refs/revision)
-  rm -rf "$whole"
+  GIT_TRACE_PACKET="$HOME/packets" git -C "$HOME" ls-remote "$REPOSITORY" >"$HOME/refs" 2>"$HOME/errors" || unreachable
+  mv "$HOME/first" "$HOME/errors"
+  if grep -qE '^[0-9a-f]{64}' "$HOME/refs"; then
+    begin --object-format=sha256
+    fetch "$REVISION" || look
+  else
+    look
+  fi
 fi
 git checkout --quiet --detach FETCH_HEAD
 if [ -n "${CLONE_TAGS:-}" ]; then
-  fetch "$REPOSITORY" '+refs/tags/*:refs/tags/*' || fail "the tags of $REPOSITORY cannot be fetched"
+  fetch '+refs/tags/*:refs/tags/*' || fail "the tags of $REPOSITORY cannot be fetched$(why)"
 fi
+rm -rf "$whole"
 if [ -n "${CLONE_SUBMODULES:-}" ]; then
   modules() { git submodule --quiet update --init --recursive "$@"; }
   if [ "$depth" = 0 ] || ! modules --depth="$depth" 2>"$HOME/errors"; then

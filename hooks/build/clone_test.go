@@ -71,22 +71,40 @@ func addSubmodule(t *testing.T, outer, inner, commit string) {
 // clonePod is what the Pod gives to the script.
 type clonePod struct {
 	workspace, home, credentials, terminationLog string
+	applets                                      string // of BusyBox, where it is, as in the image
 }
 
 func newClonePod(t *testing.T) clonePod {
 	root := t.TempDir()
-	pod := clonePod{filepath.Join(root, "workspace"), filepath.Join(root, "home"), filepath.Join(root, "credentials"), filepath.Join(root, "log")}
+	pod := clonePod{filepath.Join(root, "workspace"), filepath.Join(root, "home"), filepath.Join(root, "credentials"), filepath.Join(root, "log"), applets(t)}
 	for _, dir := range []string{pod.workspace, pod.home, pod.credentials} {
 		require.NoError(t, os.Mkdir(dir, 0o755))
 	}
 	return pod
 }
 
+// applets returns a folder with BusyBox's tools, or "" where it is not on the PATH.
+func applets(t *testing.T) string {
+	busybox, err := exec.LookPath("busybox")
+	if err != nil {
+		return ""
+	}
+	folder := t.TempDir()
+	for name := range strings.FieldsSeq("sh sed grep find cat cp mv rm mkdir chmod touch sleep head tail tr wc base64 basename dirname uname expr cut sort uniq") {
+		require.NoError(t, os.Symlink(busybox, filepath.Join(folder, name)))
+	}
+	return folder
+}
+
 // clone runs the script, and returns what it prints.
 func (p clonePod) clone(repository, revision, subPath string, env ...string) (string, error) {
 	command := exec.Command("/bin/sh", "-c", cloneScript+prepareScript)
+	path := os.Getenv("PATH")
+	if p.applets != "" {
+		command, path = exec.Command(filepath.Join(p.applets, "sh"), "-c", cloneScript+prepareScript), p.applets+":"+path
+	}
 	command.Env = append([]string{
-		"PATH=" + os.Getenv("PATH"), "REPOSITORY=" + repository, "REVISION=" + revision, "SUB_PATH=" + subPath, "WORKSPACE=" + p.workspace,
+		"PATH=" + path, "REPOSITORY=" + repository, "REVISION=" + revision, "SUB_PATH=" + subPath, "WORKSPACE=" + p.workspace,
 		"CREDENTIALS=" + p.credentials, "HOME=" + p.home, "TERMINATION_LOG=" + p.terminationLog, "GIT_ALLOW_PROTOCOL=file:http", "GIT_CONFIG_SYSTEM=/dev/null",
 	}, env...)
 	output, err := command.CombinedOutput()

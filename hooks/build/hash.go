@@ -29,6 +29,7 @@ func hashOf(build *Build) (string, error) {
 		VolumeMounts []corev1.VolumeMount   `json:"volumeMounts,omitempty"`
 		WorkingDir   string                 `json:"workingDir,omitempty"`
 		Continues    bool                   `json:"continues,omitempty"`
+		When         []When                 `json:"when,omitempty"`
 	}
 	git := cmp.Or(spec.git(), &Git{})
 	hashed := struct {
@@ -44,6 +45,7 @@ func hashOf(build *Build) (string, error) {
 		LFS        bool            `json:"lfs,omitempty"`
 		Results    []string        `json:"results,omitempty"`
 		Workspace  string          `json:"workspace,omitempty"`
+		Sidecars   []work          `json:"sidecars,omitempty"`
 	}{
 		URL: git.URL, Revision: spec.revision(), SubPath: git.SubPath, Volumes: spec.Volumes, RunID: spec.RunID,
 		Depth: git.otherDepth(), Tags: git.Tags, Submodules: git.Submodules, LFS: git.LFS, Results: resultNames(spec),
@@ -51,11 +53,17 @@ func hashOf(build *Build) (string, error) {
 	if path := workspacePath(spec); path != defaultWorkspace {
 		hashed.Workspace = path
 	}
-	for _, step := range steps(spec) {
-		hashed.Steps = append(hashed.Steps, work{
+	workOf := func(step Step) work {
+		return work{
 			step.Name, step.Image, step.Command, step.Args, step.Script, step.Env, step.EnvFrom, step.VolumeMounts,
-			step.WorkingDir, step.continues(),
-		})
+			step.WorkingDir, step.continues(), step.When,
+		}
+	}
+	for _, step := range steps(spec) {
+		hashed.Steps = append(hashed.Steps, workOf(step))
+	}
+	for _, step := range sidecars(spec) {
+		hashed.Sidecars = append(hashed.Sidecars, workOf(step))
 	}
 	hash, err := operator.HashOf(hashed)
 	if err != nil {

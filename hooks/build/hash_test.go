@@ -84,6 +84,8 @@ func TestHashIsOfWhatIsBuilt(t *testing.T) {
 		"retryDisruptions":          {func(s *Spec) { s.RetryDisruptions = true }, false},
 		"resources of the clone":    {func(s *Spec) { s.Source.Git.Resources = &corev1.ResourceRequirements{} }, false},
 		"podMetadata":               {func(s *Spec) { s.PodMetadata = &Metadata{Labels: map[string]LabelValue{"a": "b"}} }, false},
+		"a condition":               {func(s *Spec) { s.Steps[0].When = []When{{Env: "A", Operator: "in", Values: []string{"a"}}} }, true},
+		"a sidecar":                 {func(s *Spec) { s.Sidecars = []Sidecar{{Name: "a", Work: Work{Image: "b"}}} }, true},
 		"env of the clone":          {func(s *Spec) { s.Source.Git.Env = []corev1.EnvVar{{Name: "A"}} }, false},
 	} {
 		build := base()
@@ -92,4 +94,16 @@ func TestHashIsOfWhatIsBuilt(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, test.builds, hash != former, name)
 	}
+}
+
+// TestHashIsNotOfWhatIsAskedOfTheOutside changes what decides only how a build is told of, or when it begins.
+func TestHashIsNotOfWhatIsAskedOfTheOutside(t *testing.T) {
+	build := &Build{Spec: Spec{Results: []DeclaredResult{{Name: "a"}}, Sidecars: []Sidecar{{Name: "a", Work: Work{Image: "b"}}}}}
+	former, err := hashOf(build)
+	require.NoError(t, err)
+	build.Spec.Results[0].Type = ResultArray
+	build.Spec.Sidecars[0].StartupProbe = &corev1.Probe{PeriodSeconds: 1}
+	hash, err := hashOf(build)
+	require.NoError(t, err)
+	require.Equal(t, former, hash)
 }

@@ -136,6 +136,7 @@ type observedPod struct {
 
 		OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
 	} `json:"metadata"`
+	Spec   operator.PodSpec   `json:"spec"`
 	Status operator.PodStatus `json:"status"`
 
 	hash string    // of the build that its Job runs, as the Job's name says
@@ -228,13 +229,14 @@ func (o observed) podOf(job *observedJob) *observedPod {
 	return &o.pods[i]
 }
 
-// injected returns the containers that are none of the build's, such as a mesh adds. The spec is nil
+// injected returns the containers that are no steps: sidecars, and such as a mesh adds. The spec is nil
 // where it is not known.
 func (p *observedPod) injected(spec *Spec) []string {
+	injected := p.Spec.Sidecars()
 	if spec == nil {
-		return nil
+		return injected
 	}
-	own, injected := []string{cloneStep, prepareContainer, resultsContainer}, []string(nil)
+	own := []string{cloneStep, prepareContainer, resultsContainer}
 	for _, step := range steps(spec) {
 		own = append(own, containerName(spec, step.Name))
 	}

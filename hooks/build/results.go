@@ -3,6 +3,8 @@ package build
 import (
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,8 +21,8 @@ const (
 	resultsContainer = "results"
 	resultsPath      = toolsPath + "/results"
 	resultsVariable  = "RESULTS_DIR"
-	// maxResult is the length of the value of a result.
-	maxResult = 1024
+	// maxResults is how much text the results of a build have in the status.
+	maxResults = 4096
 	// maxMessage and maxMessages are what a kubelet keeps of the messages of a container and,
 	// divided by the number of containers, of a Pod.
 	maxMessage, maxMessages = 4096, 12288
@@ -40,7 +42,7 @@ func resultNames(spec *Spec) []string {
 
 // results returns the container that hands on what the steps have written.
 func (p Policy) results(spec *Spec) corev1.Container {
-	room := min(maxMessage, maxMessages/(len(steps(spec))+2))
+	room := min(maxMessage, maxMessages/(len(steps(spec))+len(spec.Sidecars)+2))
 	return corev1.Container{
 		Name:    resultsContainer,
 		Image:   p.toolsImage(spec),
@@ -48,7 +50,6 @@ func (p Policy) results(spec *Spec) corev1.Container {
 		Env: []corev1.EnvVar{
 			{Name: "RESULTS", Value: strings.Join(resultNames(spec), " ")},
 			{Name: resultsVariable, Value: resultsPath},
-			{Name: "MOST", Value: strconv.Itoa(maxResult)},
 			{Name: "ROOM", Value: strconv.Itoa(room)},
 		},
 		WorkingDir:      "/",
@@ -79,29 +80,87 @@ func (p *observedPod) commit() string {
 	return message
 }
 
-// results returns the results that the spec names, in its order. A program has written the
-// values: each is cut and made printable, and goes into the status only.
+// results returns the results that the spec names, in its order, and of one that is left out why. A program has
+// written the values: each is bounded, made printable, and goes into the status only.
 func (p *observedPod) results(spec *Spec) []ResultValue {
-	written := map[string]string{}
-	for line := range strings.Lines(p.messageOf(resultsContainer)) {
-		name, encoded, _ := strings.Cut(strings.TrimSpace(line), "=")
-		if value, err := base64.StdEncoding.DecodeString(encoded); err == nil {
-			written[name] = string(value)
+	message := p.messageOf(resultsContainer)
+	if message == "" {
+		return nil
+	}
+	told := map[string]ResultValue{}
+	isWhole, left := false, maxResults
+	for line := range strings.Lines(message) {
+		line, isEnded := strings.CutSuffix(line, "\n") // else a kubelet has cut it
+		name, encoded, _ := strings.Cut(line, "=")
+		name, size, isLeftOut := strings.Cut(name, "!")
+		text, err := base64.StdEncoding.DecodeString(encoded)
+		switch {
+		case !isEnded || err != nil:
+			continue
+		case isLeftOut:
+			told[name] = ResultValue{Omitted: leftOut(size)}
+		default:
+			isWhole = isWhole || name == "."
+			told[name] = ResultValue{Value: string(text)}
 		}
 	}
 	var values []ResultValue
-	for _, name := range resultNames(spec) {
-		if value, isWritten := written[name]; isWritten {
-			values = append(values, ResultValue{Name: name, Value: resultText(value)})
+	for _, declared := range spec.Results {
+		value, isTold := told[declared.Name]
+		switch {
+		case isTold && value.Omitted == "":
+			value = declared.read(value.Value, &left)
+		case !isTold && isWhole: // no step has written it
+			continue
+		case !isTold:
+			value.Omitted = "the message of the container results had no room for it, if it was written"
 		}
+		value.Name = declared.Name
+		values = append(values, value)
 	}
 	return values
 }
 
-// resultText returns a value as one line, without the newline at its end.
-func resultText(value string) string {
-	text := printable.Escaped(strings.TrimRight(value, "\r\n"))
-	return strings.ToValidUTF8(text[:min(len(text), maxResult)], "")
+// leftOut says why the last container has left out a result.
+func leftOut(size string) string {
+	if n, err := strconv.ParseUint(size, 10, 63); err == nil {
+		return fmt.Sprintf("it has %d bytes, for which there was no room", n)
+	}
+	return "it is no file that every user can read"
+}
+
+// read returns the value of a result, as one line without the newline at its end, for which so many bytes are left.
+func (d *DeclaredResult) read(text string, left *int) ResultValue {
+	var value ResultValue
+	size := 0
+	if d.Type == ResultArray {
+		var entries []*string
+		if json.Unmarshal([]byte(text), &entries) != nil || entries == nil || slices.Contains(entries, nil) {
+			return ResultValue{Omitted: "it is no JSON array of strings"}
+		}
+		for _, entry := range entries {
+			value.Values = append(value.Values, printable.Escaped(*entry))
+			size += len(printable.Escaped(*entry)) + len(`"",`)
+		}
+	} else {
+		value.Value = printable.Escaped(strings.TrimRight(text, "\r\n"))
+		size = len(value.Value)
+	}
+	if size > *left {
+		return ResultValue{Omitted: fmt.Sprintf("it has %d bytes as text, for which there was no room", size)}
+	}
+	*left -= size
+	return value
+}
+
+// omitted returns the names of results that are left out.
+func omitted(results []ResultValue) (names []string) {
+	for _, result := range results {
+		if result.Omitted != "" {
+			names = append(names, result.Name)
+		}
+	}
+	return names
 }
 
 // messageOf returns the message of a container that has ended well.

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,26 +15,25 @@ import (
 	"github.com/operetta-dev/operetta/operator"
 )
 
-// handOn runs the last container on files, and returns its message.
-func handOn(t *testing.T, room int, names string, files map[string]string) string {
+// handOn runs the last container on files, and returns its message and its log.
+func handOn(t *testing.T, room int, names string, files map[string]string) (message, output string) {
 	t.Helper()
 	folder, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644))
 	}
-	command := exec.Command("/bin/sh", "-c", resultsScript)
-	command.Env = []string{
-		"PATH=" + os.Getenv("PATH"), "RESULTS=" + names, "RESULTS_DIR=" + folder, "ROOM=" + strconv.Itoa(room),
-		"MOST=" + strconv.Itoa(maxResult), "TERMINATION_LOG=" + log,
-	}
-	output, err := command.CombinedOutput()
-	require.NoError(t, err, string(output))
-	message, err := os.ReadFile(log)
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "folder"), 0o755))
+	tools := applets(t)
+	command := exec.Command(filepath.Join(cmp.Or(tools, "/bin"), "sh"), "-c", resultsScript)
+	command.Env = []string{"PATH=" + tools + ":" + os.Getenv("PATH"), "RESULTS=" + names, "RESULTS_DIR=" + folder, "ROOM=" + strconv.Itoa(room), "TERMINATION_LOG=" + log}
+	text, err := command.CombinedOutput()
+	require.NoError(t, err, string(text))
+	left, err := os.ReadFile(log)
 	if !os.IsNotExist(err) {
 		require.NoError(t, err)
 	}
-	require.LessOrEqual(t, len(message), room)
-	return string(message)
+	require.LessOrEqual(t, len(left), room)
+	return string(left), strings.ReplaceAll(string(text), folder+"/", "")
 }
 
 // ended returns a Pod with one container that has ended.
@@ -43,45 +43,85 @@ func ended(name, message string, exitCode int32) *observedPod {
 }
 
 func TestResultsReachTheStatus(t *testing.T) {
-	long := strings.Repeat("ä", 600)
+	long := strings.Repeat("ä", 1000)
 	files := map[string]string{
-		"digest": "sha256:0123\n", "list": `["a", "b"]`, "lines": "a\n\tb\r\n\n", "escape": "\x1b[2J\u202e\xff", "empty": "", "long": long,
-		"other": "not declared", "-n": "neither",
+		"digest": "sha256:0123\n", "list": `["a", "b"]`, "lines": "größe\n\tb\r\n\n", "escape": "\x1b[2J\u202e\xff", "empty": "", "long": long,
+		"other": "not declared", "-n": "neither", "array": "[\n  \"a\",\n  \"\u2028\"\n]\n", "none": "[]", "words": "a b", "numbers": "[1]", "null": "null", "nulls": "[null]",
 	}
 	spec := &Spec{}
-	for name := range strings.FieldsSeq("digest list lines escape empty long missing") {
+	for name := range strings.FieldsSeq("digest list lines escape empty long missing folder") {
 		spec.Results = append(spec.Results, DeclaredResult{Name: name})
 	}
-	message := handOn(t, maxMessage, strings.Join(resultNames(spec), " "), files)
+	for name := range strings.FieldsSeq("array none words numbers null nulls") {
+		spec.Results = append(spec.Results, DeclaredResult{Name: name, Type: ResultArray})
+	}
+	message, log := handOn(t, maxMessage, strings.Join(resultNames(spec), " "), files)
+	const noArray = "it is no JSON array of strings"
 	require.Equal(t, []ResultValue{
-		{"digest", "sha256:0123"},
-		{"list", `["a", "b"]`},
-		{"lines", `a\u000a\u0009b`},
-		{"escape", `\u001b[2J\u202e\ufffd`},
-		{"empty", ""},
-		{"long", long[:maxResult]},
+		{Name: "digest", Value: "sha256:0123"},
+		{Name: "list", Value: `["a", "b"]`},
+		{Name: "lines", Value: `größe\u000a\u0009b`},
+		{Name: "escape", Value: `\u001b[2J\u202e\ufffd`},
+		{Name: "empty"},
+		{Name: "long", Value: long},
+		{Name: "folder", Omitted: "it is no file that every user can read"},
+		{Name: "array", Values: []string{"a", `\u2028`}},
+		{Name: "none"},
+		{Name: "words", Omitted: noArray}, {Name: "numbers", Omitted: noArray}, {Name: "null", Omitted: noArray}, {Name: "nulls", Omitted: noArray},
 	}, ended(resultsContainer, message, 0).results(spec))
+	require.Equal(t, "no step has written missing\nfolder is left out: it is no file that every user can read\n", log)
 	require.Empty(t, ended("build", message, 0).results(spec), "a step's message")
 	require.Empty(t, ended(resultsContainer, message, 1).results(spec))
 }
 
-func TestResultsThatHaveNoRoomAreLeftOut(t *testing.T) {
+// TestNoResultIsCutInSilence tells of each that has no room: in the message, or as text in the status.
+func TestNoResultIsCutInSilence(t *testing.T) {
 	spec := &Spec{Results: []DeclaredResult{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
-	message := handOn(t, 60, "a b c", map[string]string{"a": "1", "b": strings.Repeat("2", 50), "c": "3"})
-	require.Equal(t, []ResultValue{{"a", "1"}, {"c", "3"}}, ended(resultsContainer, message, 0).results(spec))
-	cut := message[:len(message)-3]
-	require.Equal(t, []ResultValue{{"a", "1"}}, ended(resultsContainer, cut, 0).results(spec), "a kubelet has cut the message")
+	message, log := handOn(t, 60, "a b c", map[string]string{"a": "1", "b": strings.Repeat("2", 50), "c": "3"})
+	require.Equal(t, "b is left out: it has 50 bytes, for which there is no room\n", log)
+	whole := []ResultValue{{Name: "a", Value: "1"}, {Name: "b", Omitted: "it has 50 bytes, for which there was no room"}, {Name: "c", Value: "3"}}
+	require.Equal(t, whole, ended(resultsContainer, message, 0).results(spec))
+	const noRoom = "the message of the container results had no room for it, if it was written"
+	for cut := range len(message) { // by a kubelet, in a Pod with containers of somebody else
+		for i, result := range ended(resultsContainer, message[:cut], 0).results(spec) {
+			if result.Omitted != noRoom {
+				require.Equal(t, whole[i], result, message[:cut])
+			}
+		}
+	}
+	message, _ = handOn(t, 10, "a b c", map[string]string{"a": "1", "b": "2", "c": "3"})
+	require.Equal(t, []ResultValue{{Name: "a", Value: "1"}, {Name: "b", Omitted: noRoom}, {Name: "c", Omitted: noRoom}}, ended(resultsContainer, message, 0).results(spec))
+
+	message, _ = handOn(t, maxMessage, "a b", map[string]string{"a": strings.Repeat("\x00", 683), "b": "1"})
+	require.Equal(t, []ResultValue{{Name: "a", Omitted: "it has 4098 bytes as text, for which there was no room"}, {Name: "b", Value: "1"}}, ended(resultsContainer, message, 0).results(spec))
+
+	most := strings.Repeat("x", 3060)
+	message, _ = handOn(t, maxMessage, "a b c", map[string]string{"a": most, "b": most})
+	require.Equal(t, []ResultValue{{Name: "a", Value: most}, {Name: "b", Omitted: "it has 3060 bytes, for which there was no room"}}, ended(resultsContainer, message, 0).results(spec))
+}
+
+func TestArrayOfAThousandEntries(t *testing.T) {
+	spec := &Spec{Results: []DeclaredResult{{Name: "a", Type: ResultArray}}}
+	message, _ := handOn(t, maxMessage, "a", map[string]string{"a": "[" + strings.Repeat(`"",`, 999) + `"x"]`})
+	values := ended(resultsContainer, message, 0).results(spec)[0].Values
+	require.Len(t, values, 1000)
+	require.Equal(t, "x", values[999])
 }
 
 // TestResultsOfAnyTextAreBounded reads what is no message of ours.
 func TestResultsOfAnyTextAreBounded(t *testing.T) {
 	spec := &Spec{Results: []DeclaredResult{{Name: "a"}}}
-	for text, want := range map[string][]ResultValue{
-		"": nil, "a": {{"a", ""}}, "a=%": nil, "=YQ==": nil, "b=YQ==\na=YQ==\n": {{"a", "a"}},
-		"a=" + strings.Repeat("AAAA", 1000): {{"a", strings.Repeat(`\u0000`, 200)[:maxResult]}},
+	const noRoom = "the message of the container results had no room for it, if it was written"
+	for text, want := range map[string]ResultValue{
+		"a": {Omitted: noRoom}, "a=%\n": {Omitted: noRoom}, "=YQ==\n": {Omitted: noRoom}, "b=YQ==\na=YQ==\n": {Value: "a"},
+		"a!secret=\n": {Omitted: "it is no file that every user can read"}, "a!-1=\n": {Omitted: "it is no file that every user can read"},
+		"a=" + strings.Repeat("AAAA", 1000) + "\n": {Omitted: "it has 18000 bytes as text, for which there was no room"},
 	} {
-		require.Equal(t, want, ended(resultsContainer, text, 0).results(spec), text)
+		want.Name = "a"
+		require.Equal(t, []ResultValue{want}, ended(resultsContainer, text, 0).results(spec), text)
 	}
+	require.Empty(t, ended(resultsContainer, "", 0).results(spec))
+	require.Empty(t, ended(resultsContainer, ".\n", 0).results(spec))
 }
 
 func TestCommitIsOne(t *testing.T) {

@@ -111,6 +111,9 @@ func (s state) verdictOf(ended *Result) operator.Summary {
 	if ended.Revision != "" {
 		v.Message = "revision " + ended.Revision + " was built"
 	}
+	if names := omitted(ended.Results); len(names) > 0 {
+		v.Message += "; status.results tells why it has no value of " + operator.Listed(names, ", ")
+	}
 	isOlder := func(other Result) bool { return beginOf(*ended).Before(beginOf(other)) }
 	if slices.ContainsFunc(s.known, isOlder) {
 		v.Reason, v.Message = reasonAlreadyBuilt, v.Message+"; it was not run again, for that change runId"

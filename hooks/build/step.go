@@ -27,15 +27,40 @@ func steps(spec *Spec) []Step {
 	return []Step{{Name: mainStep, Work: spec.Work}}
 }
 
+// sidecars returns the sidecars, which run what they run as steps do.
+func sidecars(spec *Spec) []Step {
+	var list []Step
+	for _, sidecar := range spec.Sidecars {
+		list = append(list, Step{Name: sidecar.Name, Work: sidecar.Work})
+	}
+	return list
+}
+
+// sidecarContainers returns their containers, each of which the next waits for.
+func sidecarContainers(build *Build) []corev1.Container {
+	var containers []corev1.Container
+	for i, sidecar := range sidecars(&build.Spec) {
+		made := container(build, sidecar)
+		made.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+		if sidecar.WorkingDir == "" { // an entrypoint may need that of its image
+			made.WorkingDir = ""
+		}
+		made.StartupProbe = build.Spec.Sidecars[i].StartupProbe
+		containers = append(containers, made)
+	}
+	return containers
+}
+
 // containerName returns the name of a step's container, which differs from the step's where
 // that is the name of a container of the hook's.
 func containerName(spec *Spec, step string) string {
 	name := step
 	isTaken := func(other Step) bool { return other.Name == name }
+	others := slices.Concat(spec.Steps, sidecars(spec))
 	isOurs := func() bool {
 		return name == cloneStep || name == resultsContainer && len(spec.Results) > 0 || name == prepareContainer && spec.git() == nil
 	}
-	for isOurs() || name != step && slices.ContainsFunc(spec.Steps, isTaken) {
+	for isOurs() || name != step && slices.ContainsFunc(others, isTaken) {
 		name = "step-" + name
 	}
 	return name
@@ -43,7 +68,7 @@ func containerName(spec *Spec, step string) string {
 
 // needsTools reports whether the Pod has a volume for what the steps find ready.
 func needsTools(spec *Spec) bool {
-	return len(spec.Results) > 0 || slices.ContainsFunc(steps(spec), Step.namesInterpreter)
+	return len(spec.Results) > 0 || slices.ContainsFunc(slices.Concat(steps(spec), sidecars(spec)), Step.namesInterpreter)
 }
 
 // namesInterpreter reports whether the script is run by what its first line says.
@@ -101,14 +126,31 @@ func program(step Step) (command, args []string) {
 			args = append(append(args, step.Name), step.Args...)
 		}
 	}
-	if step.TimeoutSeconds == nil && !step.continues() {
+	if step.TimeoutSeconds == nil && !step.continues() && len(step.When) == 0 {
 		return command, args
 	}
 	limit, onError := "0", string(step.OnError)
 	if step.TimeoutSeconds != nil {
 		limit = strconv.FormatInt(*step.TimeoutSeconds, 10)
 	}
-	return []string{"/bin/sh", "-c", operator.Literal(stepScript), "step"}, slices.Concat([]string{limit, onError}, command, args)
+	before := append([]string{limit, onError}, conditions(step.When)...)
+	return []string{"/bin/sh", "-c", operator.Literal(stepScript), "step"}, slices.Concat(before, []string{"run"}, command, args)
+}
+
+// conditions are the arguments by which the script of a step is told of its conditions.
+func conditions(when []When) []string {
+	var args []string
+	for _, condition := range when {
+		subject := []string{"env", condition.Env}
+		if condition.Result != "" {
+			subject = []string{"result", path.Join(resultsPath, condition.Result)}
+		}
+		args = append(args, append(subject, condition.Operator, strconv.Itoa(len(condition.Values)))...)
+		for _, value := range condition.Values {
+			args = append(args, operator.Literal(value))
+		}
+	}
+	return args
 }
 
 // trustWorkspace makes Git accept a repository that another user has cloned:

@@ -35,16 +35,19 @@ type Build struct {
 
 // Spec is the desired state of a Build. What is built follows from source.git
 // without its secretRef, env, image and resources, from what runs (image, command, args,
-// script, workingDir, env, envFrom, volumeMounts, steps with onError), from
-// volumes, from workspacePath, from the names of results and from runId: another
-// value of any of these is another build. The rest applies from the next build on.
+// script, workingDir, env, envFrom, volumeMounts, steps with onError and when,
+// sidecars), from volumes, from workspacePath, from the names of results and from runId:
+// another value of any of these is another build. The rest applies from the next build on.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image) != has(self.steps)",message="set exactly one of image (a build of one step) and steps"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || !(has(self.command) || has(self.args) || has(self.script) || has(self.env) || has(self.envFrom) || has(self.resources) || has(self.volumeMounts) || has(self.securityContext) || has(self.workingDir) || has(self.imagePullPolicy))",message="command, args, script, env, envFrom, resources, volumeMounts, securityContext, workingDir and imagePullPolicy cannot be set together with steps: set them in each step"
 // +kubebuilder:validation:XValidation:rule="!has(self.command) || !has(self.script)",message="script cannot be set together with command: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.volumeMounts.all(m, m.name in names))",message="volumeMounts has a name that is not in volumes: add the volume, or correct the name"
 // +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a step's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
-// +kubebuilder:validation:XValidation:rule="[self.?workspacePath.orValue('/workspace')].all(path, (!has(self.volumeMounts) || self.volumeMounts.all(m, m.mountPath != path && m.mountPath != path + '/')) && (!has(self.steps) || self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.mountPath != path && m.mountPath != path + '/'))))",message="the repository is mounted at workspacePath, which is /workspace where it is left out: use another mountPath, or another workspacePath"
+// +kubebuilder:validation:XValidation:rule="[self.?workspacePath.orValue('/workspace')].all(path, (!has(self.volumeMounts) || self.volumeMounts.all(m, m.mountPath != path && m.mountPath != path + '/')) && (!has(self.steps) || self.steps.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.mountPath != path && m.mountPath != path + '/'))) && (!has(self.sidecars) || self.sidecars.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.mountPath != path && m.mountPath != path + '/'))))",message="the repository is mounted at workspacePath, which is /workspace where it is left out: use another mountPath, or another workspacePath"
+// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.volumes) ? self.volumes.map(v, v.name) : []].all(names, self.sidecars.all(s, !has(s.volumeMounts) || s.volumeMounts.all(m, m.name in names)))",message="a sidecar's volumeMounts has a name that is not in volumes: add the volume, or correct the name"
+// +kubebuilder:validation:XValidation:rule="!has(self.sidecars) || [has(self.steps) ? self.steps.map(s, s.name) : ['build']].all(names, self.sidecars.all(s, !(s.name in names)))",message="a sidecar cannot have the name of a step, nor build where there are no steps: use another name"
+// +kubebuilder:validation:XValidation:rule="!has(self.steps) || [has(self.results) ? self.results.map(r, r.name) : []].all(names, self.steps.all(s, !has(s.when) || s.when.all(w, !has(w.result) || w.result in names)))",message="a step's when has a result that is not in results: add the result, or correct the name"
 type Spec struct {
 	// Source is where the code is. Without it, the build begins in an empty folder.
 	// +optional
@@ -66,6 +69,15 @@ type Spec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
 	Steps []Step `json:"steps,omitempty"`
+	// Sidecars run beside the steps: each begins after the clone, and when its
+	// startupProbe has succeeded, the next one does, and then the first step. They
+	// are started again when they end, and stopped after the last step. Without
+	// workingDir one runs in that of its image. It needs Kubernetes 1.29.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=10
+	Sidecars []Sidecar `json:"sidecars,omitempty"`
 	// Volumes can be mounted by the steps: caches, say, or configuration.
 	// +optional
 	// +listType=map

@@ -41,8 +41,7 @@ type Status struct {
 	// +optional
 	Commit string `json:"commit,omitempty"`
 	// Results are what its steps wrote, when it has succeeded: of the results that
-	// the spec names those that were written. A value is one line of at most 1024
-	// bytes.
+	// the spec names those that were written. A text is one line.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -124,4 +123,11 @@ type ResultValue struct {
 	Name string `json:"name"`
 	// Value is its text.
 	Value string `json:"value"`
+	// Values are the entries of a result of the type array.
+	// +optional
+	// +listType=atomic
+	Values []string `json:"values,omitempty"`
+	// Omitted says why the value is left out, which happens only to a whole one.
+	// +optional
+	Omitted string `json:"omitted,omitempty"`
 }

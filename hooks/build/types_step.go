@@ -66,7 +66,7 @@ type Work struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.image)",message="a step needs an image: set image"
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.command)",message="a step cannot have script together with command: remove one of them"
-// +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) && self.?onError.orValue('stopAndFail') != 'continue' || has(self.command) || has(self.script)",message="a step with timeoutSeconds or onError needs command or script, because what the image runs by itself is not known: write it as command"
+// +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) && !has(self.when) && self.?onError.orValue('stopAndFail') != 'continue' || has(self.command) || has(self.script)",message="a step with timeoutSeconds, onError or when needs command or script, because what the image runs by itself is not known: write it as command"
 type Step struct {
 	// Name is the name of the container. That of a step named clone is step-clone,
 	// because clone is the container that fetches the code, and so it is with
@@ -89,6 +89,60 @@ type Step struct {
 	// +optional
 	// +kubebuilder:validation:Enum=stopAndFail;continue
 	OnError OnError `json:"onError,omitempty"`
+	// When are conditions: the step is skipped, and ends well, unless all of them
+	// hold. It needs /bin/sh and cat in the image.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10
+	When []When `json:"when,omitempty"`
+}
+
+// When is a condition on what an earlier step has written, or on a variable.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.result) != has(self.env)",message="set exactly one of result and env"
+type When struct {
+	// Result is the name of a result of the build, without the newline at its end.
+	// One that no step has written is empty.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Result string `json:"result,omitempty"`
+	// Env is the name of an environment variable of the step. One that is not set is
+	// empty.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="use the name of a variable that a shell can read: letters, digits and underscores, not beginning with a digit"
+	Env string `json:"env,omitempty"`
+	// Operator is in or notin.
+	// +required
+	// +kubebuilder:validation:Enum=in;notin
+	Operator string `json:"operator"`
+	// Values are those that it is compared with.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=1024
+	Values []string `json:"values"`
+}
+
+// Sidecar is a container that runs beside the steps, such as a Docker daemon or a
+// database for tests.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.image)",message="a sidecar needs an image: set image"
+// +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.command)",message="a sidecar cannot have script together with command: remove one of them"
+type Sidecar struct {
+	// Name is the name of the container.
+	// +required
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$') && !(self in ['clone', 'results'])",message="a sidecar's name must consist of lower-case letters, digits and hyphens, begin and end with a letter or digit, and be neither clone nor results"
+	Name string `json:"name"`
+	// Work is what the sidecar runs.
+	Work `json:",inline"`
+	// StartupProbe is what the first step waits for. Without it, that is the start of
+	// the container.
+	// +optional
+	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 }
 
 // OnError says what happens when a step fails.
@@ -100,7 +154,13 @@ const (
 	Continue    OnError = "continue"
 )
 
-// DeclaredResult is a small text that a step writes.
+// ResultType is what a result is.
+type ResultType string
+
+// ResultArray is a JSON array of strings; other results are texts.
+const ResultArray ResultType = "array"
+
+// DeclaredResult is a small text, or several, that a step writes.
 type DeclaredResult struct {
 	// Name is the name of the file in the folder /operetta/results, whose path is
 	// in the variable RESULTS_DIR of the steps.
@@ -108,6 +168,11 @@ type DeclaredResult struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9][-A-Za-z0-9_.]*$')",message="the name of a result must consist of letters, digits, hyphens, underscores and dots, and begin with a letter or digit"
 	Name string `json:"name"`
+	// Type is string, the default, or array: then the file has a JSON array of
+	// strings.
+	// +optional
+	// +kubebuilder:validation:Enum=string;array
+	Type ResultType `json:"type,omitempty"`
 	// Description is for people.
 	// +optional
 	Description string `json:"description,omitempty"`
