@@ -121,7 +121,7 @@ func TestResultsOfAnyTextAreBounded(t *testing.T) {
 		require.Equal(t, []ResultValue{want}, ended(resultsContainer, text, 0).results(spec), text)
 	}
 	require.Empty(t, ended(resultsContainer, "", 0).results(spec))
-	require.Empty(t, ended(resultsContainer, ".\n", 0).results(spec))
+	require.Empty(t, ended(resultsContainer, ".=\n", 0).results(spec))
 }
 
 func TestCommitIsOne(t *testing.T) {
