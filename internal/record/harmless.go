@@ -117,7 +117,7 @@ func (p place) keeps(text string) bool {
 		return amountForm.MatchString(text)
 	case p.rule != typed:
 		return false
-	case p.schema["x-kubernetes-int-or-string"] == true && amountForm.MatchString(text):
+	case takesNumbers(p.schema) && amountForm.MatchString(text):
 		return true
 	case slices.Contains(enum, any(text)):
 		return true
@@ -129,6 +129,12 @@ func (p place) keeps(text string) bool {
 		return isWord(text)
 	}
 	return false
+}
+
+// takesNumbers reports whether a schema admits numbers beside texts: one of an int-or-string, or a quantity
+// in a map, which has no type.
+func takesNumbers(schema map[string]any) bool {
+	return schema["x-kubernetes-int-or-string"] == true || schema["type"] == nil && schema["pattern"] != nil
 }
 
 // isField reports whether a place's field has one of these endings.

@@ -34,9 +34,6 @@ words and with the line, and a field that it does not know is left out and told 
 a warning. The API server only drops such a field; kubectl apply refuses to send
 it, unless it is called with --validate=warn. --validate=false turns off both.`
 
-// isFraction ends the error about a quantity like 0.5, which a Pod may have.
-const isFraction = `of type integer,string: "number"`
-
 // refused returns an error of the API server as kubectl prints it, with the line
 // of each field.
 func (d document) refused(err error) error {
@@ -60,30 +57,7 @@ func causesOf(err error) (*metav1.StatusDetails, []metav1.StatusCause) {
 	if !ok || !apierrors.IsInvalid(err) || status.ErrStatus.Details == nil {
 		return nil, nil
 	}
-	causes := withoutRestOfFractions(status.ErrStatus.Details.Causes)
-	for i := range causes {
-		if strings.HasSuffix(causes[i].Message, isFraction) {
-			causes[i].Message = `it is a number with a fraction, which a CRD does not take: quote it, as in cpu: "0.5"`
-		}
-	}
-	return status.ErrStatus.Details, causes
-}
-
-// withoutRestOfFractions says what to write for a quantity like 0.5, instead of the API server's
-// five lines about it.
-func withoutRestOfFractions(causes []metav1.StatusCause) []metav1.StatusCause {
-	fractions := map[string]bool{}
-	for _, cause := range causes {
-		if strings.HasSuffix(cause.Message, isFraction) {
-			fractions[cause.Field] = true
-		}
-	}
-	isTold := map[string]bool{}
-	return slices.DeleteFunc(slices.Clone(causes), func(cause metav1.StatusCause) bool {
-		isRest := len(fractions) > 0 && cause.Field == "<nil>" || isTold[cause.Field]
-		isTold[cause.Field] = fractions[cause.Field]
-		return isRest
-	})
+	return status.ErrStatus.Details, status.ErrStatus.Details.Causes
 }
 
 // mostWarnings is how many unknown fields of a document are named.

@@ -92,20 +92,6 @@ warning: unknown field "spec.sise"`, 1) + `operetta: The PodSet "cache" is inval
 	}
 }
 
-// TestAQuantityWithAFractionIsToBeQuoted: a Pod takes cpu: 0.5, and no CRD can.
-func TestAQuantityWithAFractionIsToBeQuoted(t *testing.T) {
-	pods := strings.Replace(strings.Replace(badPodSet, "size: -1", "size: 1", 1), "imagePulPolicy: Always", "resources: {limits: {cpu: 0.5}}", 1)
-	const advice = "operetta: The PodSet \"cache\" is invalid: spec.template.spec.containers[0].resources.limits.cpu: it is a number with a fraction, which a CRD does not take: quote it, as in cpu: \"0.5\" ("
-	for _, command := range []string{"render", "simulate"} {
-		code, _, stderr := operetta(t, "", command, write(t, "cache.yaml", pods))
-		require.Equal(t, cli.ExitFailed, code)
-		require.Contains(t, stderr, advice)
-		require.NotContains(t, stderr, "<nil>")
-		code, _, stderr = operetta(t, "", command, write(t, "cache.yaml", strings.Replace(pods, "0.5", `"0.5"`, 1)))
-		require.Equal(t, cli.ExitDone, code, stderr)
-	}
-}
-
 // TestAGeneratedNameIsMadeUp: the same each time, and another for each document.
 func TestAGeneratedNameIsMadeUp(t *testing.T) {
 	const job = "apiVersion: myjob.github.com/v1beta1\nkind: MyJob\nmetadata: {generateName: mig-}\nspec: {template: {spec: {containers: [{name: a, image: a}]}}}\n"
