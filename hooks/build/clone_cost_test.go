@@ -62,6 +62,9 @@ func bigRepository(t *testing.T) (path, behind string) {
 // TestRevisionThatIsMissingCostsNoMoreThanOneThatIsThere counts what a server sends, with and without version 2
 // of the protocol, and with and without leave to filter.
 func TestRevisionThatIsMissingCostsNoMoreThanOneThatIsThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it clones 17 times: make cover")
+	}
 	path, behind := bigRepository(t)
 	address, sent := smartServer(t, filepath.Dir(path))
 	one, all := int64(1<<20+1<<17), int64(5<<20) // a commit with its file, and everything
@@ -109,6 +112,14 @@ func TestRevisionThatIsMissingCostsNoMoreThanOneThatIsThere(t *testing.T) {
 	}
 }
 
+// fewInShort returns one revision in the fast inner loop, because a clone takes half a second.
+func fewInShort(revisions ...string) []string {
+	if testing.Short() {
+		return revisions[:1]
+	}
+	return revisions
+}
+
 // plainServer serves the files of a folder, and knows nothing of Git.
 func plainServer(t *testing.T, path string) string {
 	t.Helper()
@@ -123,7 +134,7 @@ func TestCloneFromAServerOfFiles(t *testing.T) {
 	path, commits := repository(t)
 	git(t, path, "update-ref", "refs/pull/1/head", "main")
 	address := plainServer(t, path)
-	for _, revision := range []string{"main", "refs/pull/1/head", commits["second"], commits["second"][:9]} {
+	for _, revision := range fewInShort("main", "refs/pull/1/head", commits["second"], commits["second"][:9]) {
 		for _, test := range []struct{ depth, tags, commits, refs string }{
 			{"1", "", "1", ""}, {"1", "true", "1", "refs/tags/v1"}, {"0", "true", "2", "refs/tags/v1"},
 		} {
@@ -166,7 +177,7 @@ func TestCloneOfSHA256(t *testing.T) {
 		{smart + "/sha256.git", "0"}, {smart + "/sha256.git", "2"}, {plainServer(t, bare), "2"},
 	} {
 		env := []string{"CLONE_TAGS=true", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.version", "GIT_CONFIG_VALUE_0=" + test.version}
-		for _, revision := range []string{"main", "second", commits["second"], commits["second"][:9]} {
+		for _, revision := range fewInShort("main", "second", commits["second"], commits["second"][:9]) {
 			pod := newClonePod(t)
 			output, err := pod.clone(test.address, revision, "", env...)
 			require.NoError(t, err, "%s %+v: %s", revision, test, output)
@@ -176,7 +187,7 @@ func TestCloneOfSHA256(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, commits["second"]+"\n", string(message))
 		}
-		for _, revision := range []string{"nope", strings.Repeat("01234567", 8), strings.Repeat("01234567", 5)} {
+		for _, revision := range fewInShort("nope", strings.Repeat("01234567", 8), strings.Repeat("01234567", 5)) {
 			output, err := newClonePod(t).clone(test.address, revision, "", env...)
 			require.Error(t, err)
 			require.Contains(t, output, "there is no branch, tag or commit "+revision+" in "+test.address+"\n")

@@ -136,7 +136,7 @@ func TestCloneFetchesEveryKindOfRevision(t *testing.T) {
 func TestCloneHasOneRuleForHistoryAndTags(t *testing.T) {
 	path, commits := repository(t)
 	refuses := []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=protocol.version", "GIT_CONFIG_VALUE_0=0"}
-	for _, revision := range []string{"main", "HEAD", "refs/heads/main", commits["second"], commits["second"][:9]} {
+	for _, revision := range fewInShort("main", "HEAD", "refs/heads/main", commits["second"], commits["second"][:9]) {
 		for _, test := range []struct {
 			env     []string
 			commits string
