@@ -54,7 +54,7 @@ var mutants = []struct {
 		}
 		return http.StatusOK
 	}},
-	{"a status that counts", "podset", "it comes to rest", func(request, answer map[string]any) int {
+	{"a status that counts", "podset", "it converges", func(request, answer map[string]any) int {
 		n, _ := statusOf(request)["replicas"].(float64)
 		answer["status"].(map[string]any)["replicas"] = n + 1
 		answer["resyncAfterSeconds"] = 1

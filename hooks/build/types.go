@@ -72,7 +72,7 @@ type Spec struct {
 	// Sidecars run beside the steps: each begins after the clone, and when its
 	// startupProbe has succeeded, the next one does, and then the first step. They
 	// are started again when they end, and stopped after the last step. Without
-	// workingDir one runs in that of its image. It needs Kubernetes 1.29.
+	// workingDir a sidecar runs in the folder that its image sets. It needs Kubernetes 1.29.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -107,8 +107,8 @@ type Spec struct {
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
 	// Suspend cancels the build that runs: its Job is deleted, and history tells
 	// that it was canceled. Nothing begins while suspend is true. When it is false
-	// again, a build that was held back begins; one that was canceled does not, but
-	// with another runId.
+	// again, a build that was waiting begins; a canceled build begins only with
+	// another runId.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 	// HistoryLimit is how many finished Jobs are kept for their logs.
@@ -147,7 +147,7 @@ type Spec struct {
 	// +listType=map
 	// +listMapKey=name
 	ImagePullSecrets []corev1.LocalObjectReference `json:"imagePullSecrets,omitempty"`
-	// PodSecurityContext is that of the Pod. Where it has no fsGroup, that is
+	// PodSecurityContext is the Pod's. Where it has no fsGroup, the group is
 	// 65534, which lets a builder of any user write to the workspace. The seccomp
 	// profile is RuntimeDefault where none is written.
 	// +optional

@@ -34,11 +34,11 @@ type Git struct {
 	// +kubebuilder:validation:Minimum=0
 	Depth *int32 `json:"depth,omitempty"`
 	// Tags says that all tags of the repository are fetched, each with so much of
-	// its history as depth says. Without it there is no tag, not even that of the
-	// revision: for git describe, set tags to true and depth to 0.
+	// its history as depth says. Without it there is no tag, not even a tag that
+	// revision names: for git describe, set tags to true and depth to 0.
 	// +optional
 	Tags bool `json:"tags,omitempty"`
-	// Submodules says that submodules are fetched, and those of theirs. Without
+	// Submodules says that submodules are fetched, and their submodules, too. Without
 	// it, their folders are empty.
 	// +optional
 	Submodules bool `json:"submodules,omitempty"`
@@ -55,7 +55,7 @@ type Git struct {
 	// repository asks for: username and password (or a token as password) for
 	// HTTPS, ssh-privatekey and perhaps known_hosts for SSH. Without known_hosts,
 	// the host's first answer is trusted. ca.crt is the certificate authority of
-	// an HTTPS server, in place of those of the image.
+	// an HTTPS server, in place of the authorities that the image trusts.
 	// +optional
 	SecretRef *SecretRef `json:"secretRef,omitempty"`
 	// Env are environment variables of the container that clones: HTTPS_PROXY, say.

@@ -27,8 +27,8 @@ const (
 type Status struct {
 	operator.Status `json:",inline"`
 
-	// Phase is Pending, Running, Succeeded, Failed or Canceled: that of the newest
-	// build.
+	// Phase is how far the newest build is: Pending, Running, Succeeded, Failed or
+	// Canceled.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 	// JobName is the name of its Job, which may yet have to be made.

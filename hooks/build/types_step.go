@@ -57,7 +57,7 @@ type Work struct {
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=20
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
-	// SecurityContext is that of the container.
+	// SecurityContext is the container's.
 	// +optional
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 }
@@ -68,9 +68,9 @@ type Work struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.script) || !has(self.command)",message="a step cannot have script together with command: remove one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.timeoutSeconds) && !has(self.when) && self.?onError.orValue('stopAndFail') != 'continue' || has(self.command) || has(self.script)",message="a step with timeoutSeconds, onError or when needs command or script, because what the image runs by itself is not known: write it as command"
 type Step struct {
-	// Name is the name of the container. That of a step named clone is step-clone,
-	// because clone is the container that fetches the code, and so it is with
-	// results, if there are some, and with prepare, if there is no source.
+	// Name is the name of the container. A step named clone has the container
+	// step-clone, because clone is the container that fetches the code. So have a step
+	// named results, if there are results, and a step named prepare without a source.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="a step's name must consist of lower-case letters, digits and hyphens, and begin and end with a letter or digit"
@@ -102,13 +102,13 @@ type Step struct {
 // +kubebuilder:validation:XValidation:rule="has(self.result) != has(self.env)",message="set exactly one of result and env"
 type When struct {
 	// Result is the name of a result of the build, without the newline at its end.
-	// One that no step has written is empty.
+	// A result that no step has written is empty.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Result string `json:"result,omitempty"`
-	// Env is the name of an environment variable of the step. One that is not set is
-	// empty.
+	// Env is the name of an environment variable of the step. A variable that is not
+	// set is empty.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="use the name of a variable that a shell can read: letters, digits and underscores, not beginning with a digit"

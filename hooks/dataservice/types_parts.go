@@ -15,7 +15,7 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="self.?authType.orValue('none') == 'none' || has(self.credentialsSecretRef)",message="authType basic and token need credentialsSecretRef: set it to the name of a Secret with the keys username and password, or token"
 type ThirdParty struct {
-	// URL is its address, without credentials. That of mysql may have a database, which all
+	// URL is its address, without credentials. The URL of mysql may have a database, which all
 	// services use then, and parameters for JDBC: mysql://host:3306/app?useSSL=true.
 	// +required
 	// +kubebuilder:validation:MaxLength=1024
@@ -106,8 +106,8 @@ type Runtime struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	MaxSurge *int32 `json:"maxSurge,omitempty"`
-	// Config are configuration files by their names. One that is generated as
-	// well is replaced.
+	// Config are configuration files by their names. A generated file of the same
+	// name is replaced.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=6
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 253 && k.matches('^[-._a-zA-Z0-9]+$') && k != '.' && !k.startsWith('..'))",message="the name of a file must consist of letters, digits, hyphens, underscores and dots, and cannot be one dot or begin with two"
@@ -132,7 +132,7 @@ type Port struct {
 	// +kubebuilder:validation:MaxLength=15
 	// +kubebuilder:validation:XValidation:rule="self != 'main' && self.matches('^([a-z0-9]+-)*[a-z0-9]+$') && self.matches('[a-z]')",message="the name of a port must consist of at most 15 lower-case letters, digits and hyphens, with at least one letter, and cannot be main, which the field port has"
 	Name string `json:"name"`
-	// Port is that of the Service and of the container.
+	// Port is the port of the Service and of the container.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535

@@ -97,7 +97,7 @@ type Pod struct {
 	// +kubebuilder:validation:Type=object
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Affinity *Unchecked[corev1.Affinity] `json:"affinity,omitempty"`
-	// ImagePullSecrets come after those of the product.
+	// ImagePullSecrets come after the product's.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

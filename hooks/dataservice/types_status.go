@@ -47,7 +47,7 @@ type Status struct {
 type ComponentStatus struct {
 	// Component is what the spec calls it.
 	Component string `json:"component"`
-	// Name is that of its objects.
+	// Name names its objects.
 	// +optional
 	Name string `json:"name,omitempty"`
 	// Kind is how it runs.

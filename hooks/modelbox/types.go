@@ -23,9 +23,9 @@ import (
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name is also the value of the label modelbox: use at most 63 characters"
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z][-a-z0-9]*$') || self.spec.?serviceType.orValue('ClusterIP') == 'None' || size(self.spec.?ports.orValue([])) == 0 || has(self.spec.service) && has(self.spec.service.name)",message="metadata.name is also the name of the Service of ports, which begins with a letter and has no dots: set service.name to another name, or serviceType to None"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || [self.spec.?containerName.orValue(self.metadata.name.replace('.', '-'))].all(main, self.spec.sidecars.all(c, c.name != main))",message="spec.sidecars: a sidecar cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the sidecar, or write another containerName"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || [self.spec.?containerName.orValue(self.metadata.name.replace('.', '-'))].all(main, self.spec.initContainers.all(c, c.name != main))",message="spec.initContainers: an init container cannot have the name of the main container, which is containerName or else that of the ModelBox: rename the init container, or write another containerName"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.services) || self.spec.?serviceType.orValue('ClusterIP') == 'None' || size(self.spec.?ports.orValue([])) == 0 || [self.spec.?service.?name.orValue(self.metadata.name)].all(first, self.spec.services.all(s, s.name != first))",message="spec.services: a Service cannot have the name of the one that ports and serviceType describe, which is service.name or else that of the ModelBox: rename one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.sidecars) || [self.spec.?containerName.orValue(self.metadata.name.replace('.', '-'))].all(main, self.spec.sidecars.all(c, c.name != main))",message="spec.sidecars: a sidecar cannot have the name of the main container, which is containerName or else the name of the ModelBox: rename the sidecar, or write another containerName"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.initContainers) || [self.spec.?containerName.orValue(self.metadata.name.replace('.', '-'))].all(main, self.spec.initContainers.all(c, c.name != main))",message="spec.initContainers: an init container cannot have the name of the main container, which is containerName or else the name of the ModelBox: rename the init container, or write another containerName"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.services) || self.spec.?serviceType.orValue('ClusterIP') == 'None' || size(self.spec.?ports.orValue([])) == 0 || [self.spec.?service.?name.orValue(self.metadata.name)].all(first, self.spec.services.all(s, s.name != first))",message="spec.services: a Service cannot have the name of the one that ports and serviceType describe, which is service.name or else the name of the ModelBox: rename one of them"
 type ModelBox struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -160,7 +160,7 @@ type Spec struct {
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=50
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
-	// SecurityContext is that of the main container.
+	// SecurityContext is the main container's.
 	// +optional
 	SecurityContext *corev1.SecurityContext `json:"securityContext,omitempty"`
 
@@ -190,8 +190,8 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.ports) || [c.ports.map(p, p.containerPort)].all(ports, ports.all(p, ports.exists_one(q, q == p))))",message="a sidecar has two ports with the same number and different protocols, which Metacontroller cannot tell apart: remove one of them (the container can listen on a port that is not listed)"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, ([?c.?livenessProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?c.?readinessProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?c.?startupProbe].map(x, [?x.?httpGet.?port, ?x.?tcpSocket.?port]) + [?c.?lifecycle].map(x, [?x.?postStart.?httpGet.?port, ?x.?postStart.?tcpSocket.?port, ?x.?preStop.?httpGet.?port, ?x.?preStop.?tcpSocket.?port])).all(ports, ports.all(p, type(p) == int || (has(c.ports) && c.ports.exists(q, has(q.name) && q.name == p)))))",message="a probe or lifecycle handler of a sidecar names a port that its ports do not have: write the number, or correct the name"
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
-	// InitContainers run before the others. One with restartPolicy Always
-	// keeps running beside them.
+	// InitContainers run before the others. An init container with restartPolicy
+	// Always keeps running beside them.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -216,7 +216,7 @@ type Spec struct {
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="!(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration'].exists(k, k in self))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
 	PodAnnotations map[string]string `json:"podAnnotations,omitempty"`
-	// PodSecurityContext is that of the Pods. The seccomp profile is
+	// PodSecurityContext is the Pods'. The seccomp profile is
 	// RuntimeDefault where none is written.
 	// +optional
 	PodSecurityContext *corev1.PodSecurityContext `json:"podSecurityContext,omitempty"`
@@ -258,7 +258,7 @@ type Resources struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=10
 	Limits map[corev1.ResourceName]resource.Quantity `json:"limits,omitempty"`
-	// Claims are those of resourceClaims that the container gets.
+	// Claims name the resourceClaims that the container gets.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -17,8 +17,8 @@ type MainContainer struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
-	// WorkingDir is where the main container starts. It defaults to that of
-	// the image.
+	// WorkingDir is where the main container starts. It defaults to the
+	// folder that the image sets.
 	// +optional
 	WorkingDir string `json:"workingDir,omitempty"`
 	// Lifecycle is what the main container does after its start and before its

@@ -43,7 +43,7 @@ type RolloutFields struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
-	// Paused holds back a change of the Pods. replicas still works.
+	// Paused blocks a change of the Pods. replicas still works.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 }
@@ -64,7 +64,7 @@ type DeploymentSettings struct {
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && !(k in ['modelbox', 'controller-uid']))",message="the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a domain and a slash; modelbox and controller-uid are reserved for the controller"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
-	// Annotations are those of the Deployment.
+	// Annotations are the Deployment's.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="!(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration', 'deployment.kubernetes.io/revision'].exists(k, k in self))",message="the annotations operetta.dev/hash, metacontroller.k8s.io/last-applied-configuration and deployment.kubernetes.io/revision are reserved for controllers: remove them"

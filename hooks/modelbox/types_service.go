@@ -68,7 +68,7 @@ const (
 // MainService has the name and the settings of the Service that spec.ports and
 // spec.serviceType describe.
 type MainService struct {
-	// Name is that of the Service. It defaults to the name of the ModelBox.
+	// Name names the Service. It defaults to the name of the ModelBox.
 	// With another name it is another Service: the one before is deleted.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
@@ -83,7 +83,7 @@ type MainService struct {
 // +kubebuilder:validation:XValidation:rule="(self.?serviceType.orValue('ClusterIP') == 'Headless') == (oldSelf.?serviceType.orValue('ClusterIP') == 'Headless')",message="serviceType cannot be changed from or to Headless: give the Service another name"
 // +kubebuilder:validation:XValidation:rule="self.?serviceType.orValue('ClusterIP') == 'LoadBalancer' || (!(has(self.loadBalancerClass) || has(self.loadBalancerSourceRanges) || has(self.allocateLoadBalancerNodePorts)) && (!has(self.externalTrafficPolicy) || (has(self.serviceType) ? self.serviceType == 'NodePort' : self.ports.exists(p, p.?nodePort.orValue(0) != 0))))",message="loadBalancerClass, loadBalancerSourceRanges and allocateLoadBalancerNodePorts need serviceType LoadBalancer, and externalTrafficPolicy that or NodePort: set serviceType, or remove them"
 type FurtherService struct {
-	// Name is that of the Service.
+	// Name names the Service.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="the name of a Service must consist of at most 63 lower-case letters, digits and hyphens, begin with a letter, and end with a letter or digit"
@@ -112,7 +112,7 @@ type ServiceSettings struct {
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.size() <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$') && !(k in ['modelbox', 'controller-uid']))",message="the key of a label must have at most 63 letters, digits, hyphens, underscores and dots, beginning and ending with a letter or digit, optionally after a domain and a slash; modelbox and controller-uid are reserved for the controller"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
-	// Annotations are those of the Service, for a load balancer for example.
+	// Annotations are the Service's, for a load balancer for example.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=50
 	// +kubebuilder:validation:XValidation:rule="!(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration'].exists(k, k in self))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"

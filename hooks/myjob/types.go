@@ -80,8 +80,8 @@ type Spec struct {
 	// program is safe to repeat.
 	// +optional
 	RetryDisruptions bool `json:"retryDisruptions,omitempty"`
-	// Suspend holds the MyJob back: no Pod is created, and a running one is
-	// deleted. When it is false again, a new Pod begins anew.
+	// Suspend stops the MyJob: no Pod is created, and a running Pod is deleted. When
+	// it is false again, a new Pod begins from the start.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 }
@@ -145,7 +145,7 @@ type Status struct {
 	// NextAttemptTime is when the next attempt may begin, after a pause.
 	// +optional
 	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
-	// ExitCode is that of the first container that failed, or 0. A sidecar's counts
+	// ExitCode is the exit code of the first container that failed, or 0. A sidecar's counts
 	// only where no other container failed.
 	// +optional
 	ExitCode *int32 `json:"exitCode,omitempty"`

@@ -148,8 +148,8 @@ type Requirement struct {
 	// +required
 	// +kubebuilder:validation:MaxLength=12
 	Operator string `json:"operator"`
-	// Values are those of which one must be the value, or none. Exists and
-	// DoesNotExist have none.
+	// Values are the values for the operators In and NotIn. Exists and DoesNotExist
+	// have none.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64

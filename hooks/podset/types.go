@@ -40,13 +40,12 @@ type PodSet struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.minReadySeconds) || !has(self.progressDeadlineSeconds) || self.progressDeadlineSeconds > self.minReadySeconds",fieldPath=".progressDeadlineSeconds",message="progressDeadlineSeconds must be longer than minReadySeconds, or no change could end in time"
 type Spec struct {
 	// Size is the number of Pods, from 0 to 5000. It is what kubectl scale and
-	// autoscalers set. When it becomes smaller, those Pods go that a ReplicaSet
-	// would let go: not scheduled before scheduled, pending before running, not
-	// ready before ready, the lower annotation
-	// controller.kubernetes.io/pod-deletion-cost first, then those that share
-	// their node with more others, those of an older template, and the younger.
-	// Of a large template there may be fewer, for every request to the controller
-	// carries all of them.
+	// autoscalers set. When it becomes smaller, Pods are deleted in the
+	// order of a ReplicaSet: not scheduled before scheduled, pending before running,
+	// not ready before ready, then by the lower annotation
+	// controller.kubernetes.io/pod-deletion-cost, then Pods that share their node
+	// with more others, Pods of an older template, and younger Pods. A large template
+	// allows fewer Pods, because every request to the controller carries all of them.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
@@ -86,7 +85,7 @@ type Spec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinReadySeconds int32 `json:"minReadySeconds,omitempty"`
-	// Paused holds back a change of the template. size still works.
+	// Paused blocks a change of the template. size still works.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
 	// Partition is how many Pods stay of an older template, as a CloneSet has

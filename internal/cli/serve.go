@@ -76,7 +76,7 @@ func (f *serveFlags) add(cmd *cobra.Command, p *Program) {
 	set.StringVar(&files.PrivateKey, "tls-private-key-file", "", "private key of --tls-cert-file, in PEM")
 	set.StringVar(&files.ClientCA, "client-ca-file", "", "certificates of those who sign the certificates of callers, in PEM; nobody else can connect")
 	set.StringSliceVar(&files.ClientNames, "client-names", nil, "names, separated by commas, of which one has to stand in a caller's certificate, as its common name, a DNS name or a URI; a caller without is answered with 403 (default any that --client-ca-file has signed)")
-	set.StringVar(&files.Tokens, "token-file", "", "file with a bearer token on each line, any of which a caller may send; whoever sends none of them is answered with 401")
+	set.StringVar(&files.Tokens, "token-file", "", "file with a bearer token on each line, any of which a caller may send; a request with none of them is answered with 401")
 	set.StringVar(&f.record, "record", "", "folder to write each distinct request and its answer to, for operetta replay; strings that are not known to be harmless are replaced")
 	set.StringVar(&f.logLevel, "log-level", "info", "least level to log: debug, info, warn or error; an answer that changes nothing is logged at debug")
 	set.StringVar(&f.logFormat, "log-format", "json", "form of the log: json or text")
@@ -151,7 +151,7 @@ func serve(ctx context.Context, p *Program, flags *serveFlags, log *slog.Logger)
 		return usageError{err} // for there is nothing to serve without them
 	}
 	if flags.credentials.Tokens != "" && flags.credentials.Certificate == "" {
-		log.Warn("tokens are sent in plain text, which whoever is on the way can read: write --tls-cert-file, unless something else encrypts")
+		log.Warn("tokens are sent in plain text, which anyone on the way can read: write --tls-cert-file, unless something else encrypts")
 	}
 	if err := loadCRDs(p.controllers); err != nil {
 		return err

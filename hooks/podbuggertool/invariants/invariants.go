@@ -19,7 +19,7 @@ func Invariants() simulation.Invariants {
 	return simulation.Invariants{
 		History: []simulation.History{
 			{Kind: "PodBuggerTool", Reason: "a Pod whose Job has failed is not tried again"},
-			{Kind: "Job", Names: true, More: true, Fewer: true, Reason: "a Job goes when its Pod has the container, and one that has failed stays"},
+			{Kind: "Job", Names: true, More: true, Fewer: true, Reason: "a Job is deleted when its Pod has the container, and a failed Job stays"},
 		},
 		Watch: watch,
 	}

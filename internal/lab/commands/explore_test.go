@@ -28,12 +28,12 @@ edit Deployment/eureka {"metadata":{"finalizers":["example.com/never-removed"]}}
 delete DataService/shop`), 0o600))
 	code, out, err := operetta(t, "", "explore", explored+"dataservice.yaml", "--apply", "dynamic-apply", "--schedule", path)
 	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, out, "! it comes to rest: DataService default/shop is being deleted and does not go")
+	require.Contains(t, out, "! it converges: DataService default/shop is being deleted and does not go")
 	require.Contains(t, out, "> DataService/shop  is being deleted")
 	require.Contains(t, err, "operetta: explore has found broken laws or invariants: see above")
 
 	_, out, _ = operetta(t, "", "explore", explored+"dataservice.yaml", "--schedule", path)
-	require.Contains(t, out, "= "+explored+"dataservice.yaml, document 1, dynamic-apply\n\n! it comes to rest: ")
+	require.Contains(t, out, "= "+explored+"dataservice.yaml, document 1, dynamic-apply\n\n! it converges: ")
 	require.Contains(t, out, "\n\nThe story is the same as with dynamic-apply.\n")
 	require.Equal(t, 1, strings.Count(out, "> DataService/shop  is being deleted"), "one story for both strategies")
 }

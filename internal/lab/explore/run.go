@@ -89,7 +89,7 @@ const (
 	lawTwice    = "no answer names a child twice"
 	lawInPlace  = "what the old and the new spec want is never deleted"
 	lawReady    = "Ready is True only while it is"
-	lawRest     = "it comes to rest"
+	lawRest     = "it converges"
 	lawAccepted = "what is asked for is accepted"
 	lawSame     = "it ends as a new one would"
 	lawTold     = "a child that is refused is told"

@@ -132,7 +132,7 @@ var (
 		{Name: string(apiserver.NoAccount), Kinds: []string{"Pod"}, Does: "the ServiceAccount of Pods is missing"},
 		{Name: string(apiserver.ByWebhook), Does: "an admission webhook denies it"},
 		{Name: string(apiserver.PortTaken), Kinds: []string{"Service"}, Does: "somebody has the node port"},
-		{Name: off, Does: "objects of the kind are no longer refused, but for a quota"},
+		{Name: off, Does: "objects of the kind are no longer refused, except by a quota"},
 	}
 	takers = []Detail{{Name: Ownerless, Does: "an object that nobody owns has its name"}}
 )
