@@ -1,4 +1,4 @@
-// Package invariants lists what exploration and simulation are told of the operators. The server
+// Package invariants lists what exploration and simulation know of the operators. The server
 // has none of it.
 package invariants
 
