@@ -26,6 +26,10 @@ func (s *site) pages() []page {
 			{After: "kubectl apply -k deploy/", Do: s.startMetacontrollers},
 		}},
 		{file: "README.md", headings: []string{"Preview without a cluster"}},
+		{file: "docs/getting-started.md", steps: []commands.Step{
+			{Before: "kubectl apply -f deploy/samples/modelbox.yaml", Do: do("delete modelboxes.model.github.com/sentiment --timeout=1m")},
+			{Before: "bin/operetta new", Do: func(string) error { s.sh("make build"); return nil }},
+		}},
 		{file: "docs/modelbox.md"},
 		{file: "docs/diff.md"},
 		{file: "docs/why.md"},

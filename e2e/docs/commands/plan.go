@@ -25,7 +25,7 @@ const (
 // programs are those that Offline has, and offlinePages the pages whose commands it runs.
 var (
 	programs     = []string{"bin/operetta", "operetta", "./acme", "curl", "go", "make", "cd", "mkdir"}
-	offlinePages = []string{"README.md", "docs/cli.md", "docs/concepts.md", "docs/configuration.md", "docs/diff.md", "docs/examples.md", "docs/play.md", "docs/why.md"}
+	offlinePages = []string{"README.md", "docs/cli.md", "docs/concepts.md", "docs/configuration.md", "docs/diff.md", "docs/examples.md", "docs/getting-started.md", "docs/play.md", "docs/why.md"}
 )
 
 // placeOf is where a command runs that no rule is about: one with kubectl needs a cluster, and

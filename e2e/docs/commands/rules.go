@@ -9,6 +9,7 @@ const (
 	needsCommit    = "it needs a checkout without changes, and compiles for two platforms: the tests in release/ do what it does"
 	followsRelease = "it is about what the command before it has written"
 	isOwnTest      = "it runs this test"
+	hasACluster    = "the live test has a cluster of its own"
 )
 
 // rotation is why no test runs the procedures of docs/tls.md.
@@ -30,6 +31,10 @@ var Rules = []Rule{
 	{File: "docs/build.md", Command: "kubectl logs", Place: Nowhere, Reason: needsPods},
 
 	{File: "docs/cli.md", Command: "make explore", Place: Nowhere, Reason: needsTime},
+
+	{File: "docs/getting-started.md", Command: "make cluster", Place: Nowhere, Reason: hasACluster},
+	{File: "docs/getting-started.md", Command: "export KUBECONFIG", Place: Nowhere, Reason: hasACluster},
+	{File: "docs/getting-started.md", Heading: "Write an operator", Place: Live},
 
 	{File: "docs/install.md", Command: "helm upgrade", Place: Elsewhere, Reason: "TestHelmChart"},
 	{File: "docs/install.md", Command: "make image-oci", Place: Nowhere, Reason: needsCommit},
