@@ -60,7 +60,7 @@ func TestResultsReachTheStatus(t *testing.T) {
 	require.Equal(t, []ResultValue{
 		{Name: "digest", Value: "sha256:0123"},
 		{Name: "list", Value: `["a", "b"]`},
-		{Name: "lines", Value: `größe\u000a\u0009b`},
+		{Name: "lines", Value: `größe\n\tb`},
 		{Name: "escape", Value: `\u001b[2J\u202e\ufffd`},
 		{Name: "empty"},
 		{Name: "long", Value: long},

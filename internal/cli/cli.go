@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,7 +38,8 @@ type Streams struct {
 type Program struct {
 	Streams
 
-	name string // the program's name in messages
+	name     string    // the program's name in messages
+	terminal io.Writer // or nil
 	// declared are all operators, and controllers those that have been chosen, with
 	// their policies.
 	declared, controllers []metacontroller.Controller
@@ -45,6 +47,22 @@ type Program struct {
 
 // Name is what the program is called in messages.
 func (p *Program) Name() string { return p.name }
+
+// Terminal returns where a line can be written that is written over later: the standard error if it is a
+// terminal, and otherwise nil.
+func (p *Program) Terminal() io.Writer { return p.terminal }
+
+// terminalOf returns a stream if it is a terminal, or nil.
+func terminalOf(w io.Writer) io.Writer {
+	file, isFile := w.(*os.File)
+	if !isFile {
+		return nil
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return file
+}
 
 // Controllers returns the operators that have been chosen, with their policies.
 func (p *Program) Controllers() metacontroller.Controllers { return p.controllers }
@@ -89,6 +107,8 @@ func (e LinesError) Error() string { return strings.Join(e, " ") }
 type Commands struct {
 	// About is what the program's help says of them.
 	About string
+	// Groups are those in which the program's help lists them, by [cobra.Command.GroupID].
+	Groups []*cobra.Group
 	// New returns them.
 	New func(*Program) []*cobra.Command
 }
@@ -101,8 +121,9 @@ const WithoutCRDs = "operetta.dev/without-crds"
 // declarations of operators, which have a line each.
 func Run(ctx context.Context, name string, controllers []metacontroller.Controller, commands Commands, args []string, streams Streams) int {
 	// Output may quote a file or an argument.
+	terminal := terminalOf(streams.Err)
 	streams.Err = printable.NewWriter(streams.Err)
-	root := newRootCommand(&Program{Streams: streams, name: name, declared: controllers, controllers: controllers}, commands)
+	root := newRootCommand(&Program{Streams: streams, name: name, terminal: terminal, declared: controllers, controllers: controllers}, commands)
 	if err := declaration.Check(declarations(root, controllers, args)...); err != nil {
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintf(streams.Err, "%s: %s\n", name, strings.TrimSuffix(line, "\n"))

@@ -150,8 +150,9 @@ func AddPolicies(cmd *cobra.Command, p *Program) {
 func newConfigCommand(p *Program) *cobra.Command {
 	var flags serveFlags
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Print the configuration in force",
+		Use:     "config",
+		GroupID: runGroup,
+		Short:   "Print the configuration in force",
 		Long: `Config prints what serve would run with: its flags, and the policies of the
 operators. What stands on the command line wins over the file of --config, and that over
 the defaults; behind each setting that is no default stands where it comes from. The output

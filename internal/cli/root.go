@@ -8,6 +8,9 @@ import (
 	"github.com/operetta-dev/operetta/internal/printable"
 )
 
+// runGroup has the commands that each program has, which an image needs.
+const runGroup = "run"
+
 func newRootCommand(p *Program, more Commands) *cobra.Command {
 	root := &cobra.Command{
 		Use:   p.name,
@@ -35,11 +38,17 @@ A Metacontroller in the cluster watches and applies.
 	root.SetOut(printable.NewWriter(p.Out)) // cobra quotes an unknown topic
 	root.SetErr(p.Err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.Version = versionLine(p.name)
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
+	root.AddGroup(more.Groups...)
+	root.AddGroup(&cobra.Group{ID: runGroup, Title: "Run it:"})
 	root.AddCommand(newServeCommand(p), newConfigCommand(p), newVersionCommand(p))
 	if more.New != nil {
 		root.AddCommand(more.New(p)...)
 	}
+	root.SetHelpCommandGroupID(runGroup)
+	root.SetCompletionCommandGroupID(runGroup)
 	for _, cmd := range root.Commands() { // examples must be copyable
 		cmd.Example = strings.ReplaceAll(cmd.Example, "  operetta ", "  "+p.name+" ")
 	}

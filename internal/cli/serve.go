@@ -35,8 +35,9 @@ type serveFlags struct {
 func newServeCommand(p *Program) *cobra.Command {
 	var flags serveFlags
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Answer Metacontroller's hooks over HTTP",
+		Use:     "serve",
+		GroupID: runGroup,
+		Short:   "Answer Metacontroller's hooks over HTTP",
 		Long: `Serve answers the hooks of all operators, or of those in --kinds, and serves health
 checks and metrics on a second port.
 

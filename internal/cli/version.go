@@ -16,15 +16,20 @@ var version string
 
 func newVersionCommand(p *Program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Args:  Exactly(0, "no arguments"),
+		Use:     "version",
+		Short:   "Print the version",
+		GroupID: runGroup,
+		Args:    Exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.Out, "%s %s (%s, %s/%s)\n", p.name, versionText(),
-				runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(p.Out, versionLine(p.name))
 			return err
 		},
 	}
+}
+
+// versionLine is what the command and the flag print.
+func versionLine(name string) string {
+	return fmt.Sprintf("%s %s (%s, %s/%s)", name, versionText(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // versionText returns what the program says that it is. The module's version is known where go

@@ -34,7 +34,7 @@ func (s *Schema) Admit(ctx context.Context, object, old map[string]any) (unknown
 	if blocksRules(errs) && s.rules != nil {
 		errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
 	}
-	return unknown, errs
+	return unknown, named(errs)
 }
 
 // Complete removes unknown fields, in place, returns their paths, and sets

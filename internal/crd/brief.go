@@ -20,8 +20,21 @@ const (
 )
 
 // WholeObject is the path of an error about the object itself, from a rule
-// above spec and metadata.
-var WholeObject = (*field.Path)(nil).String()
+// above spec and metadata. The API server writes <nil>, which tells nobody anything.
+const WholeObject = "the object"
+
+// named gives errors about the object itself a path that can be read.
+func named(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		if err.Field == noPath {
+			err.Field, err.BadValue = WholeObject, field.OmitValueType{}
+		}
+	}
+	return errs
+}
+
+// noPath is how the API server writes the path of the object itself.
+var noPath = (*field.Path)(nil).String()
 
 // Brief returns errors as one line for an event: the paths and what to write
 // there, without the values that the API server quotes, which may be misplaced

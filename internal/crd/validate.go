@@ -22,7 +22,7 @@ import (
 // oldSelf) are skipped. The errors quote values; [Brief] leaves them out.
 // An object with more than [maxValues] values is refused for that alone.
 func (s *Schema) Validate(ctx context.Context, object map[string]any) field.ErrorList {
-	return s.validate(ctx, object, nil, validateName(object))
+	return named(s.validate(ctx, object, nil, validateName(object)))
 }
 
 // validate adds validation errors of an object, or of an edit of the old one,

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -158,6 +159,9 @@ func All(text []byte) ([]Document, error) {
 		return nil, fmt.Errorf("document %d %w", len(parts)+1, err)
 	}
 	rest, above := bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), 0 // the parts have \n
+	if len(rest) > 0 && rest[len(rest)-1] != '\n' {
+		rest = append(slices.Clip(rest), '\n') // as the last part has it
+	}
 	var all []Document
 	for i, part := range parts {
 		before, behind, _ := bytes.Cut(rest, part)

@@ -96,3 +96,26 @@ func TestLineOf(t *testing.T) {
 		require.Equal(t, want, LineOf(err), "%s: %v", text, err)
 	}
 }
+
+// TestTheLastLineNeedsNoLineFeed: the lines of fields and of errors are the same with one and without.
+func TestTheLastLineNeedsNoLineFeed(t *testing.T) {
+	for _, text := range []string{
+		"# one\na: b\nc:\n  d: 5", "a: b\n---\nc:\n  d: 5", "a: b\r\n---\r\nc:\r\n  d: 5", "c: {d: 5}", "c:\n  d: 5\n---\n# nothing",
+		"{\"c\": {\"d\": 5}}", "{\"c\":\n {\"d\": 5}}", "kind: List\nitems:\n- {a: b}\n- c:\n    d: 5",
+	} {
+		for _, end := range []string{"", "\n", "\r\n"} {
+			all, err := All([]byte(text + end))
+			require.NoError(t, err)
+			with, err := All([]byte(text + "\n"))
+			require.NoError(t, err)
+			require.Len(t, all, len(with))
+			for i := range all {
+				require.Equal(t, with[i].Line("c.d"), all[i].Line("c.d"), "%q", text+end)
+				require.Positive(t, all[i].Line("c.d"), "%q", text+end)
+			}
+		}
+		_, err := All([]byte(text + "\n---\na: [1"))
+		_, with := All([]byte(text + "\n---\na: [1\n"))
+		require.Equal(t, LineOf(with), LineOf(err), "%q", text)
+	}
+}

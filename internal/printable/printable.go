@@ -41,7 +41,7 @@ func Ends(text string, most int) string {
 	return strings.TrimSpace(first) + " ... " + strings.TrimSpace(text[last:])
 }
 
-// Escaped returns a text as one line, with what has no glyph as \uXXXX.
+// Escaped returns a text as one line, with what has no glyph as \n, \t or \uXXXX.
 func Escaped(text string) string { return escape(text, "") }
 
 // Is reports whether a text can be shown as it is, in one line.
@@ -58,7 +58,7 @@ func cut(text string, most int) (string, bool) {
 	return text[:most], true
 }
 
-// escape writes what has no glyph as \uXXXX, but for the characters in keep. The form is also
+// escape writes what has no glyph as \n, \t or \uXXXX, but for the characters in keep. The form is also
 // that of JSON, so that a JSON text stays one; a character that is too large for it becomes \ufffd.
 func escape(text, keep string) string {
 	isPlain := func(r rune) bool { return r != utf8.RuneError && unicode.IsPrint(r) || strings.ContainsRune(keep, r) }
@@ -70,6 +70,10 @@ func escape(text, keep string) string {
 		switch {
 		case isPlain(r):
 			b.WriteRune(r)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
 		case r > 0xffff:
 			b.WriteString(`\ufffd`)
 		default:

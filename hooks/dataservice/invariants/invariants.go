@@ -82,7 +82,7 @@ func (k *keeper) watch(w simulation.Write) string {
 	case "PersistentVolumeClaim":
 		parents := w.List("d3os-product.com.d3os/v1", "DataService")
 		isLeft := len(parents) == 0 && len(w.Object().GetOwnerReferences()) > 0
-		if w.After != nil || w.By == "deleted by hand" || k.mayGo || isLeft || slices.ContainsFunc(parents, deletesVolumes) {
+		if w.After != nil || w.By == "a person" || k.mayGo || isLeft || slices.ContainsFunc(parents, deletesVolumes) {
 			return ""
 		}
 		return fmt.Sprintf("the volume %s is lost", w.Before.GetName())

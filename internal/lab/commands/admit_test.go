@@ -54,7 +54,7 @@ warning: unknown field "spec.template.spec.containers[0].imagePulPolicy" (PATH:2
 		"what is missing": {"size: -1", "other: 1", strings.Replace(warnings, `warning: unknown field "spec.sise"`, `warning: unknown field "spec.other" (PATH:12)
 warning: unknown field "spec.sise"`, 1) + `operetta: The PodSet "cache" is invalid:
 * spec.size: Required value (PATH:11)
-* <nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation (PATH:6)
+* the object: Invalid value: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation (PATH:6)
 `},
 		"a key with dots": {"example.com/a.b: x", "example.com/a.b: 5", ""},
 		"a rule":          {"size: -1", "size: 1\n  maxUnavailable: 200%", ""},
@@ -164,7 +164,7 @@ func TestLinesOfFields(t *testing.T) {
 	require.Equal(t, "standard input:2", documents[0].at("a.b"))
 	for path, want := range map[string]string{
 		"spec": "5", "spec.list[0].x": "7", "spec.list[0].a.b[c].d": "9", "spec.list[0].a.b[c].e": "8",
-		"spec.list[1].x": "6", "spec.alias.deep": "11", "spec.none.below": "5", "": "5", "<nil>": "5", ".spec.list": "6",
+		"spec.list[1].x": "6", "spec.alias.deep": "11", "spec.none.below": "5", "": "5", "the object": "5", ".spec.list": "6",
 	} {
 		require.Equal(t, "standard input:"+want, documents[1].at(path), path)
 	}

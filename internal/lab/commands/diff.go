@@ -316,7 +316,8 @@ func (p *program) seen(names []string) []metacontroller.Resource {
 func namedKinds(all []metacontroller.Resource, names []string) (kinds []metacontroller.Resource) {
 	for _, kind := range all {
 		isNamed := func(name string) bool {
-			return slices.Contains([]string{"all", strings.ToLower(kind.Kind), kind.Plural, resourceName(kind)}, strings.ToLower(strings.TrimSpace(name)))
+			name = strings.TrimSpace(name)
+			return strings.EqualFold(name, "all") || kube.IsNamed(kind, nil, name)
 		}
 		if slices.ContainsFunc(names, isNamed) {
 			kinds = append(kinds, kind)

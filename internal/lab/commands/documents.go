@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	kjson "sigs.k8s.io/json"
@@ -179,12 +180,33 @@ func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
 	if controller := p.Controllers().Of(h.APIVersion, h.Kind); controller != nil {
 		return *controller, nil
 	}
-	known := make([]string, len(p.Controllers()))
-	for i, controller := range p.Controllers() {
-		known[i] = controller.Parent.Kind + " of " + controller.Parent.APIVersion
+	return metacontroller.Controller{}, p.noParent([]document{d}, sourceOf(d.path))
+}
+
+// noParent says that no document is a custom resource of a known kind, and of which kinds the documents are.
+func (p *program) noParent(all []document, files string) error {
+	var seen, known []string
+	for _, d := range all {
+		h, _ := d.head() // one without a kind is told by whoever reads it
+		if kind := h.Kind + " of " + h.APIVersion; !slices.Contains(seen, kind) {
+			seen = append(seen, kind)
+		}
 	}
-	return metacontroller.Controller{}, fmt.Errorf("%s: there is no operator for the kind %s of %s, only for %s",
-		d.source, h.Kind, h.APIVersion, strings.Join(known, ", "))
+	for _, controller := range p.Controllers() {
+		known = append(known, controller.Parent.Kind+" of "+controller.Parent.APIVersion)
+	}
+	if len(seen) == 0 {
+		return fmt.Errorf("%s: there is no custom resource that somebody has applied: write one of %s", files, strings.Join(known, ", "))
+	}
+	place, has := all[0].at("kind"), "it has "
+	if len(all) == 1 {
+		has = "it is "
+	}
+	const most = 5
+	if len(seen) > most {
+		seen = append(seen[:most], fmt.Sprintf("and %d more", len(seen)-most))
+	}
+	return fmt.Errorf("%s: there is no custom resource of a kind that %s knows: %s%s, and the kinds are %s", place, p.Name(), has, strings.Join(seen, ", "), strings.Join(known, ", "))
 }
 
 // only returns the one document of a file that an operator knows, and that
@@ -206,8 +228,11 @@ func (p *program) only(path string) (input document, controller metacontroller.C
 			found++
 		}
 	}
-	if found != 1 {
-		err = fmt.Errorf("%s has %d documents, and render takes one: split the file", sourceOf(path), len(list))
+	if found == 0 {
+		return input, controller, p.noParent(list, sourceOf(path))
+	}
+	if found > 1 {
+		err = fmt.Errorf("%s has %d custom resources, and render takes one: split the file", sourceOf(path), found)
 	}
 	return input, controller, err
 }

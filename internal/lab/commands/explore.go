@@ -17,6 +17,7 @@ import (
 // exploreFlags are the flags of explore.
 type exploreFlags struct {
 	apply, schedule string
+	output          string
 	seed, replay    uint64
 	schedules       int
 	time            time.Duration
@@ -41,10 +42,10 @@ The files, or - for the standard input, hold custom resources, each explored by
 itself, and what stands beside them. A custom resource that comes a second time is
 another version of it, for edits.
 
-What is found is printed at the end, also where Ctrl-C brings that about: of the
-schedules that fail in the same way the shortest, made as short as possible and
-printed as simulate prints it, with the seed that plays it again. The exit code is 1
-when anything is found.
+What is found is printed at the end, also where Ctrl-C brings that about; until then a
+terminal shows how far it is. The schedules that fail in the same way are told once: the
+shortest is made as short as possible, and printed as simulate prints it, with the seed
+that plays it again. The exit code is 1 when anything is found.
 
 A schedule has an action a line:
 
@@ -62,6 +63,7 @@ A schedule has an action a line:
 	set.StringVar(&flags.apply, "apply", "both", "apply strategy: dynamic-apply, server-side-apply or both")
 	set.BoolVar(&flags.edits, "edits", false, "first play every edit of one field that the CRD admits, without any trouble")
 	set.Uint64Var(&flags.replay, "replay", 0, "play the schedule of this seed only")
+	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
 	set.StringVar(&flags.schedule, "schedule", "", "play the schedule in this file, as explore has printed it, and nothing else")
 	cli.AddPolicies(cmd, p.Program)
 	return cmd
@@ -69,6 +71,9 @@ A schedule has an action a line:
 
 func (p *program) explore(ctx context.Context, paths []string, flags *exploreFlags) error {
 	strategies, err := flags.strategies()
+	if err == nil {
+		err = checkOutput(flags.output)
+	}
 	if err != nil {
 		return err
 	}
@@ -80,7 +85,7 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	begun, left := time.Now(), 0
-	all := &exploration{program: p, flags: flags, parts: len(scenarios) * len(strategies)}
+	all := &exploration{program: p, flags: flags, parts: len(scenarios) * len(strategies), progress: newProgress(p.Terminal())}
 	for _, scenario := range scenarios {
 		all.stories = map[string]player.Strategy{}
 		for _, strategy := range strategies {
@@ -96,7 +101,7 @@ func (p *program) explore(ctx context.Context, paths []string, flags *exploreFla
 			}
 		}
 	}
-	if left > 0 && ctx.Err() == nil {
+	if all.report.Left = left; left > 0 && ctx.Err() == nil && flags.output == "text" {
 		fmt.Fprintf(p.Out, "= no time for %d of %d custom resources and strategies: write a longer --time, or fewer files\n", left, all.parts)
 	}
 	return all.end(ctx)

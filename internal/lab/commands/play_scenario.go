@@ -202,7 +202,10 @@ func (p pagePlayer) read(scenario page.Scenario) (rounds [][]document, problems 
 		return nil, problems
 	}
 	rounds, err := p.inRounds(all, "the page")
-	if err != nil {
+	switch {
+	case err != nil && len(all) > 0:
+		return nil, []page.Problem{all[0].wrong(err)}
+	case err != nil:
 		return nil, []page.Problem{wrong(err)}
 	}
 	return rounds, nil

@@ -48,7 +48,7 @@ func (p *program) replay(dir, output string) error {
 		return err
 	}
 	if recording.Changed > 0 {
-		return cli.ExitError{Code: cli.ExitChanges, Err: fmt.Errorf("%d of %d cases have another answer", recording.Changed, recording.Cases)}
+		return cli.ExitError{Code: cli.ExitChanges, Err: fmt.Errorf("cases with another answer: %d of %d", recording.Changed, recording.Cases)}
 	}
 	return nil
 }

@@ -221,7 +221,7 @@ func (p *program) inRounds(all []document, files string) ([][]document, error) {
 		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], d)
 	}
 	if parents == 0 {
-		return nil, fmt.Errorf("%s: there is no custom resource of a kind that %s knows", files, p.Name())
+		return nil, p.noParent(all, files)
 	}
 	return rounds, nil
 }

@@ -4,6 +4,7 @@ package commands
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,15 +35,40 @@ an operator to a project or starts one, and generate writes what deploy/ has of 
 // Run is [cli.Run] for a program that has these commands, too.
 func Run(ctx context.Context, name string, operators Operators, args []string, streams cli.Streams) int {
 	added := func(shared *cli.Program) []*cobra.Command { return newCommands(&program{shared, operators.Simulation}) }
-	return cli.Run(ctx, name, operators.Controllers, cli.Commands{About: about, New: added}, args, streams)
+	return cli.Run(ctx, name, operators.Controllers, cli.Commands{About: about, Groups: groups(), New: added}, args, streams)
+}
+
+// The groups in the program's help.
+const (
+	seeGroup     = "see"
+	bugsGroup    = "bugs"
+	clusterGroup = "cluster"
+	writeGroup   = "write"
+)
+
+func groups() []*cobra.Group {
+	return []*cobra.Group{
+		{ID: seeGroup, Title: "See what a custom resource does, without a cluster:"},
+		{ID: bugsGroup, Title: "Find bugs in an operator:"},
+		{ID: clusterGroup, Title: "Look into a cluster:"},
+		{ID: writeGroup, Title: "Write an operator, and install it:"},
+	}
 }
 
 func newCommands(p *program) []*cobra.Command {
-	return []*cobra.Command{
-		newRenderCommand(p), newSimulateCommand(p), newExploreCommand(p), newPlayCommand(p),
-		newDiffCommand(p), newWhyCommand(p), newReplayCommand(p),
-		newManifestsCommand(p), newGenerateCommand(p), newNewCommand(p),
+	return slices.Concat(
+		grouped(seeGroup, newRenderCommand(p), newSimulateCommand(p), newPlayCommand(p)),
+		grouped(bugsGroup, newExploreCommand(p), newReplayCommand(p)),
+		grouped(clusterGroup, newWhyCommand(p), newDiffCommand(p)),
+		grouped(writeGroup, newNewCommand(p), newGenerateCommand(p), newManifestsCommand(p)),
+	)
+}
+
+func grouped(id string, commands ...*cobra.Command) []*cobra.Command {
+	for _, command := range commands {
+		command.GroupID = id
 	}
+	return commands
 }
 
 // someFiles is an argument check that is a usage error.

@@ -77,7 +77,7 @@ func (r *Recording) Print(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %4dx %s  (%s)\n", change.Cases, change.What, change.Example)
 	}
-	fmt.Fprintf(w, "%d cases, %d with another answer\n", r.Cases, r.Changed)
+	fmt.Fprintf(w, "%s, %d with another answer\n", counted(r.Cases, "case"), r.Changed)
 }
 
 // changesOf returns how the answer to a case has changed, each change once.

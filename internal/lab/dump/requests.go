@@ -173,8 +173,10 @@ func (s *syncer) loadParent(ref kube.Ref) (err error) {
 	live := s.dump.Get(ref)
 	if live == nil {
 		r.Parent = edit
-		r.Parent, err = r.Server.Create(apiserver.ByUser, edit)
-		r.Before[ref] = r.Parent
+		created, err := r.Server.Create(apiserver.ByUser, edit)
+		if err == nil {
+			r.Parent, r.Before[ref] = created, created
+		}
 		return err
 	}
 	definition, err := r.Controller.Schema()

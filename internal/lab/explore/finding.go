@@ -59,6 +59,13 @@ func (f *findings) add(one Finding) {
 	}
 }
 
+// count returns how many causes there are.
+func (f *findings) count() int {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return len(f.of)
+}
+
 // list returns the shortest of each cause, in the order of the first ones.
 func (f *findings) list() []Finding {
 	groups := slices.SortedFunc(maps.Values(f.of), func(a, b *group) int { return before(a.first, b.first) })

@@ -23,6 +23,40 @@ type Search struct {
 	// Edits first plays each edit of the schema by itself, on a new and on an
 	// existing custom resource.
 	Edits bool
+	// Tell is told how far the search is, after each schedule, or is nil. It is called by one worker at a time.
+	Tell func(Progress)
+}
+
+// Progress is how far a search is.
+type Progress struct {
+	// Doing is what it does: edits, schedules, or to shorten what it has found.
+	Doing string
+	// Done is how many of them are done, and Of how many there are, or zero if that is not known.
+	Done, Of int
+	// Found is how many causes were found.
+	Found int
+}
+
+// What a search does.
+const (
+	PlaysEdits     = "edits"
+	PlaysSchedules = "schedules"
+	Shortens       = "findings made shorter"
+)
+
+// teller returns what is called after each of some.
+func (s Search) teller(doing string, of int, all *findings) func() {
+	if s.Tell == nil {
+		return func() {}
+	}
+	var mutex sync.Mutex
+	done := 0
+	return func() {
+		mutex.Lock()
+		defer mutex.Unlock()
+		done++
+		s.Tell(Progress{Doing: doing, Done: done, Of: of, Found: all.count()})
+	}
 }
 
 // Find plays schedules until they or their time end, and returns what it has found, each cause once,
@@ -39,27 +73,35 @@ func (s *Scenario) Find(ctx context.Context, search Search) ([]Finding, int, err
 	}
 	all, played := findings{of: map[Violation]*group{}}, 0
 	if search.Edits {
-		played = s.playEdits(limited, &all)
+		played = s.playEdits(limited, search, &all)
 	}
+	tell := search.teller(PlaysSchedules, search.Schedules, &all)
 	played += eachOf(limited, s, cmp.Or(search.Schedules, math.MaxInt), func(worker *Scenario, n int) {
 		seed := search.First + uint64(n)
 		if run, schedule := worker.chance(seed); run.Broken != nil {
 			all.add(Finding{Violation: *run.Broken, Seed: seed, Schedule: schedule})
 		}
+		tell()
 	})
 	list := all.list()
-	eachOf(context.WithoutCancel(ctx), s, len(list), func(worker *Scenario, n int) { list[n].minimize(ctx, worker) })
+	tell = search.teller(Shortens, len(list), &all)
+	eachOf(context.WithoutCancel(ctx), s, len(list), func(worker *Scenario, n int) {
+		list[n].minimize(ctx, worker)
+		tell()
+	})
 	return list, played, nil
 }
 
 // playEdits plays each edit by itself, and returns the number of schedules played.
-func (s *Scenario) playEdits(ctx context.Context, all *findings) int {
+func (s *Scenario) playEdits(ctx context.Context, search Search, all *findings) int {
 	var edits []Edit
 	for _, field := range s.edits.fields {
 		edits = append(edits, s.edits.of[field]...)
 	}
 	var played atomic.Int64
+	tell := search.teller(PlaysEdits, len(edits), all)
 	eachOf(ctx, s, len(edits), func(worker *Scenario, n int) {
+		defer tell()
 		if !worker.Admits(edits[n].Object()) {
 			return
 		}

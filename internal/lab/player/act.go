@@ -44,7 +44,7 @@ func (w *World) Enabled() []Action {
 
 // Do performs an action, and reports whether it had an effect.
 func (w *World) Do(a Action) bool {
-	done := w.do(a)
+	done := w.do(a.named(w.options.Controllers...))
 	w.flush()
 	return done
 }
@@ -143,7 +143,7 @@ func (w *World) doTo(ref kube.Ref, a Action) bool {
 	case "edit":
 		return w.noteRefusal(w.server.Patch(apiserver.ByUser, ref, []byte(a.Detail)))
 	case "delete":
-		return w.noteRefusal(w.server.DeleteCascading(apiserver.ByHand, ref, a.Detail))
+		return w.noteRefusal(w.server.DeleteCascading(apiserver.ByUser, ref, a.Detail))
 	case "drain":
 		return w.drain(a, ref)
 	case "due":

@@ -5,8 +5,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/operetta-dev/operetta/internal/lab/cluster/composite"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
+	"github.com/operetta-dev/operetta/metacontroller"
 )
 
 // Action is one thing that happens in a [World]: to objects, to the built-in controllers or to
@@ -65,7 +68,23 @@ func ParseAction(text string) (Action, error) {
 		return a, err
 	}
 	a.At, a.Detail = max(a.At, at), strings.TrimSpace(detail)
+	a = a.named()
 	return a, kind.check(a)
+}
+
+// named returns the action with the kind of its target where that is written as kubectl takes it, too: in the
+// plural or short.
+func (a Action) named(controllers ...metacontroller.Controller) Action {
+	kind := kindOfAction(a.Do)
+	word, name, hasName := strings.Cut(a.Target, "/")
+	if kind == nil || !strings.HasPrefix(kind.Form, "KIND") || word == "" || unicode.IsUpper(rune(word[0])) {
+		return a
+	}
+	a.Target = kube.KindNamed(word, controllers...)
+	if hasName {
+		a.Target += "/" + name
+	}
+	return a
 }
 
 // cutStep cuts @STEP off. The digest of an image is none.

@@ -39,8 +39,7 @@ type Event struct {
 	Object kube.Object
 	// Before is the object as it was, or nil.
 	Before kube.Object
-	// By is who did it: "applied" and "deleted by hand" stand for a user, "the
-	// hook" for Metacontroller, "Kubernetes" for the rest.
+	// By is who did it: "a person", "the hook" for Metacontroller, or "Kubernetes" for the rest.
 	By     string
 	Detail string
 }

@@ -64,14 +64,14 @@ func TestEachVerb(t *testing.T) {
 
 func TestVanishedChildComesBack(t *testing.T) {
 	w := plain(t, configMaps, configMap("c", "1"), Action{Do: Vanish, Target: "ConfigMap/c"})
-	require.Equal(t, []string{"created by the hook", "deleted by deleted by hand", "created by the hook"}, told(w, "ConfigMap/c"))
+	require.Equal(t, []string{"created by the hook", "deleted by a person", "created by the hook"}, told(w, "ConfigMap/c"))
 	require.Empty(t, w.InVain())
 }
 
 func TestFaultMeansTheChildOfTheParentsKindAndName(t *testing.T) {
 	toys := child("other.example.com/v1", "Toy", "toys", metacontroller.InPlace)
 	w := plain(t, toys, object("other.example.com/v1", "Toy", "t", nil), Action{Do: Vanish, Target: "Toy/t"})
-	require.Equal(t, []string{"created by the hook", "deleted by deleted by hand", "created by the hook"}, told(w, "Toy/t"))
+	require.Equal(t, []string{"created by the hook", "deleted by a person", "created by the hook"}, told(w, "Toy/t"))
 	require.NotNil(t, w.Get(toyRef), "it has the same kind and name, in another group")
 }
 
@@ -84,7 +84,7 @@ func TestFlapComesAndGoes(t *testing.T) {
 
 func TestFaultAtAStep(t *testing.T) {
 	w := plain(t, deployments, deployment("web", "x:1", 1), Action{At: 3, Do: Vanish, Target: "Deployment/web"})
-	require.Equal(t, []string{"created by the hook", "0/1 ready, 0 updated", "deleted by deleted by hand", "created by the hook"},
+	require.Equal(t, []string{"created by the hook", "0/1 ready, 0 updated", "deleted by a person", "created by the hook"},
 		told(w, "Deployment/web")[:4])
 	require.Equal(t, "1/1 ready", kube.Progress(w.Get(ref("apps/v1", "Deployment", "web"))))
 

@@ -145,6 +145,7 @@ type timed struct {
 // begin takes the actions of the options.
 func (w *World) begin(actions []Action) {
 	for _, a := range actions {
+		a = a.named(w.options.Controllers...)
 		if isFault(a.Do) {
 			w.faults = append(w.faults, newFault(a))
 			continue

@@ -52,11 +52,11 @@ func (w *World) takeName(a Action) bool {
 	}
 	if ref, found := w.server.Named(kind, name); found {
 		namespace = ref.Namespace
-		if !w.noteRefusal(w.server.Delete(apiserver.ByHand, ref, "")) {
+		if !w.noteRefusal(w.server.Delete(apiserver.ByUser, ref, "")) {
 			return false
 		}
 		if w.server.Get(ref) != nil && len(w.server.Get(ref).GetFinalizers()) == 0 {
-			w.server.Remove(apiserver.ByHand, ref) // a Pod goes at once, as with kubectl delete --force
+			w.server.Remove(apiserver.ByUser, ref) // a Pod goes at once, as with kubectl delete --force
 		}
 	} else {
 		w.taken = append(w.taken, a)

@@ -279,7 +279,7 @@ func TestPodThatEnds(t *testing.T) {
 func TestDeletedPodsTakeAMomentAndTheirNamesStayTaken(t *testing.T) {
 	pod := object("v1", "Pod", "p", map[string]any{"spec": podSpec("x:1", "Always")})
 	w := plain(t, pods, pod, Action{Do: Vanish, Target: "Pod/p"})
-	require.Contains(t, told(w, "Pod/p"), "deleting by deleted by hand")
+	require.Contains(t, told(w, "Pod/p"), "deleting by a person")
 	require.Equal(t, "ready", kube.Progress(w.Get(ref("v1", "Pod", "p"))))
 }
 

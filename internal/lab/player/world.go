@@ -92,7 +92,7 @@ func New(options Options) *World {
 	options.HookVersion = cmp.Or(options.HookVersion, "v2")
 	options.MaxSteps = cmp.Or(options.MaxSteps, DefaultMaxSteps)
 	options.Memory = cmp.Or(options.Memory, NewMemory())
-	w := &World{now: start, foreign: map[kube.Ref]bool{}}
+	w := &World{now: start, foreign: map[kube.Ref]bool{}, options: options}
 	w.begin(options.Actions)
 	options.Late = options.Late || len(w.timed) > 0
 	w.options = options
@@ -161,13 +161,13 @@ func (w *World) addNamespace(name string) error {
 }
 
 // Delete deletes an object by hand. An error means that it does not exist.
-func (w *World) Delete(ref kube.Ref) error { return w.server.Delete(apiserver.ByHand, ref, "") }
+func (w *World) Delete(ref kube.Ref) error { return w.server.Delete(apiserver.ByUser, ref, "") }
 
 // DeleteParents deletes all custom resources. Play then plays the teardown.
 func (w *World) DeleteParents() {
 	for _, p := range w.composite.Parents() {
 		if w.server.Get(p.Ref) != nil {
-			_ = w.server.Delete(apiserver.ByHand, p.Ref, "") // it is there
+			_ = w.server.Delete(apiserver.ByUser, p.Ref, "") // it is there
 		}
 	}
 }

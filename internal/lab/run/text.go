@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operetta-dev/operetta/internal/lab/cluster/apiserver"
 	"github.com/operetta-dev/operetta/internal/lab/kube"
-
 	"github.com/operetta-dev/operetta/internal/lab/player"
 	"github.com/operetta-dev/operetta/internal/printable"
 )
@@ -97,7 +97,7 @@ func linesOf(world *player.World, step player.Step) []string {
 			lines = append(lines, fmt.Sprintf("! %s  %s", kube.RefOf(event.Object), event.Detail))
 		case world.IsOfParent(event.Object):
 			lines = append(lines, parentLines(event)...)
-		case world.IsChild(event.Object), event.By == "applied", event.By == "deleted by hand":
+		case world.IsChild(event.Object), event.By == person:
 			lines = append(lines, childLines(event)...)
 		}
 	}
@@ -114,7 +114,7 @@ func parentLines(event player.Event) []string {
 	case player.Deleted:
 		return []string{"> " + name + "  gone"}
 	case player.Changed:
-		if event.By != "applied" {
+		if event.By != person {
 			return nil
 		}
 		return append([]string{"> " + name + "  edited"}, changes(event)...)
@@ -149,7 +149,7 @@ func childLines(event player.Event) []string {
 	case player.Deleted, player.Deleting:
 		return []string{"- " + name + by(event)}
 	case player.Changed:
-		if paths := changes(event); len(paths) > 0 && (event.By == "the hook" || event.By == "applied") {
+		if paths := changes(event); len(paths) > 0 && (event.By == "the hook" || event.By == person) {
 			return append([]string{"~ " + name + by(event)}, paths...)
 		}
 	case player.Reported:
@@ -162,11 +162,20 @@ func childLines(event player.Event) []string {
 	return nil
 }
 
+// person is who applies and deletes by hand.
+const person = string(apiserver.ByUser)
+
+// by says who did it, where that was not the hook.
 func by(event player.Event) string {
-	if event.By == "the hook" {
+	switch {
+	case event.By == "the hook":
 		return ""
+	case event.By != person:
+		return "  (" + event.By + ")"
+	case event.Verb == player.Deleted || event.Verb == player.Deleting:
+		return "  (deleted by hand)"
 	}
-	return "  (" + event.By + ")"
+	return "  (applied)"
 }
 
 // changes prints the first few changes.

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
@@ -33,7 +32,7 @@ type Selection struct {
 }
 
 // Has reports whether a custom resource of an operator is meant. The kind is one that kubectl
-// would take, as in ModelBox, modelboxes or modelboxes.model.github.com.
+// would take, as in ModelBox, modelboxes, mb or modelboxes.model.github.com.
 func (s Selection) Has(controller metacontroller.Controller, ref Ref) bool {
 	return ref.Is(controller.Parent) && (s.Kind == "" || s.IsOf(controller)) &&
 		(s.Namespace == "" || s.Namespace == ref.Namespace) && (s.Name == "" || s.Name == ref.Name)
@@ -41,8 +40,7 @@ func (s Selection) Has(controller metacontroller.Controller, ref Ref) bool {
 
 // IsOf reports whether the kind of an operator is meant.
 func (s Selection) IsOf(controller metacontroller.Controller) bool {
-	name, group, hasGroup := strings.Cut(strings.ToLower(s.Kind), ".")
-	return (name == controller.Name() || name == controller.Parent.Plural) && (!hasGroup || group == controller.Parent.Group())
+	return kube.IsNamed(controller.Parent, controller.CRD, s.Kind)
 }
 
 // FromDump returns the custom resources of a dump, in the order of kinds, namespaces and names. The

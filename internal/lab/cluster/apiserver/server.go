@@ -14,8 +14,7 @@ type Actor string
 
 // The actors.
 const (
-	ByUser       Actor = "applied"
-	ByHand       Actor = "deleted by hand"
+	ByUser       Actor = "a person"
 	ByHook       Actor = "the hook"
 	ByKubernetes Actor = "Kubernetes"
 )

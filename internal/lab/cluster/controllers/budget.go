@@ -117,5 +117,5 @@ func (b *Builtin) Drain(ref kube.Ref) error {
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
 	})
 	b.report(ref, &pod.Status)
-	return b.server.Delete(apiserver.ByHand, ref, pod.UID)
+	return b.server.Delete(apiserver.ByUser, ref, pod.UID)
 }
