@@ -198,15 +198,12 @@ func (p *program) noParent(all []document, files string) error {
 	if len(seen) == 0 {
 		return fmt.Errorf("%s: there is no custom resource that somebody has applied: write one of %s", files, strings.Join(known, ", "))
 	}
-	place, has := all[0].at("kind"), "it has "
-	if len(all) == 1 {
-		has = "it is "
-	}
 	const most = 5
 	if len(seen) > most {
 		seen = append(seen[:most], fmt.Sprintf("and %d more", len(seen)-most))
 	}
-	return fmt.Errorf("%s: there is no custom resource of a kind that %s knows: %s%s, and the kinds are %s", place, p.Name(), has, strings.Join(seen, ", "), strings.Join(known, ", "))
+	return fmt.Errorf("%s: there is no custom resource of a kind that %s knows, only %s: write one of %s",
+		all[0].at("kind"), p.Name(), strings.Join(seen, ", "), strings.Join(known, ", "))
 }
 
 // only returns the one document of a file that an operator knows, and that

@@ -22,13 +22,13 @@ type exploration struct {
 	parts    int
 	progress *progress
 
-	report  explored
+	report  exploredAll
 	told    strings.Builder
 	stories map[string]player.Strategy // of the custom resource
 }
 
-// explored is what explore prints as data.
-type explored struct {
+// exploredAll is what explore prints as data.
+type exploredAll struct {
 	Explored []exploredPart `json:"explored"`
 	// Left is how many custom resources and strategies there was no time for.
 	Left int `json:"left,omitempty"`

@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/operetta-dev/operetta/internal/cli"
 	"github.com/operetta-dev/operetta/internal/lab/dump"
+	"github.com/operetta-dev/operetta/internal/lab/kube"
 	"github.com/operetta-dev/operetta/internal/lab/why"
 	"github.com/operetta-dev/operetta/metacontroller"
 )
@@ -22,6 +24,7 @@ type whyFlags struct {
 	file, namespace, output, now string
 	seen                         []string
 	all, tree, watch, kinds      bool
+	details                      bool
 }
 
 func newWhyCommand(p *program) *cobra.Command {
@@ -33,7 +36,8 @@ func newWhyCommand(p *program) *cobra.Command {
 written, and says why a custom resource is not Ready: the first cause in the words
 of whoever reported it (because), the objects from there up to the custom resource
 (holds), what happens by itself (next), the command that shows more (look), and
-what was not read (not seen). It calls no cluster. What the operator decides is the
+what was not read (not seen). With --all it has a line for each, and those that are
+stuck come before those in progress. It calls no cluster. What the operator decides is the
 answer of its own hook to these objects.
 
 The dump should have the kinds that --kinds prints. One without an object in it is
@@ -53,10 +57,11 @@ script, use kubectl wait.`,
 	set.StringVarP(&flags.file, "filename", "f", "-", "dump, folder with a recording, or - for the standard input")
 	set.StringVarP(&flags.namespace, "namespace", "n", "", "namespace of the custom resource (default all)")
 	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, or dot for Graphviz")
-	set.BoolVar(&flags.all, "all", false, "every custom resource that is not Ready, those with the same cause together")
+	set.BoolVar(&flags.all, "all", false, "every custom resource that is not Ready, in a line each, those with the same cause together")
+	set.BoolVar(&flags.details, "details", false, "with --all: all that is known of each, as for KIND/NAME")
 	set.BoolVar(&flags.tree, "tree", false, "what the custom resource owns, with the state of each object")
-	set.BoolVar(&flags.watch, "watch", false, "answer again whenever the file changes")
-	set.StringVar(&flags.now, "now", "", "time at which the dump was made, as in 2026-01-02T15:04:05Z (default the newest one in it)")
+	set.BoolVar(&flags.watch, "watch", false, "answer again whenever the file changes, with what has changed")
+	set.StringVar(&flags.now, "now", "", "time at which the dump was made, as in 2026-01-02T15:04:05Z or written for that of the file (default the newest one in it)")
 	set.StringSliceVar(&flags.seen, "seen", nil, "kinds that kubectl was asked for, as it was, or all: one without objects is empty")
 	set.BoolVar(&flags.kinds, "kinds", false, "print the kinds that the dump should have, as kubectl get takes them")
 	cli.AddPolicies(cmd, p.Program)
@@ -72,23 +77,15 @@ func (p *program) why(ctx context.Context, args []string, flags *whyFlags) error
 	if err != nil {
 		return err
 	}
-	before := ""
-	for {
-		read, _ := os.Stat(flags.file) // a change while it is read counts
-		var out bytes.Buffer
-		if err := p.answerWhy(&out, selection, flags); err != nil {
-			return err
-		}
-		if out.String() != before {
-			before = out.String()
-			if _, err := out.WriteTo(p.Out); err != nil {
-				return err
-			}
-		}
-		if !flags.watch || !waitForChange(ctx, flags.file, read) {
-			return nil
-		}
+	if flags.watch {
+		return p.watchWhy(ctx, selection, flags)
 	}
+	var out bytes.Buffer
+	if _, err = p.answerWhy(&out, selection, flags); err != nil {
+		return err
+	}
+	_, err = out.WriteTo(p.Out)
+	return err
 }
 
 // whyKinds are the kinds of which why reads objects.
@@ -111,6 +108,8 @@ func (f *whyFlags) selection(p *program, args []string) (why.Selection, error) {
 	switch {
 	case f.watch && f.file == "-":
 		return s, cli.Usagef("--watch needs a file: write -f FILE")
+	case f.now == written && f.file == "-":
+		return s, cli.Usagef("--now written needs a file: write -f FILE")
 	case f.all && len(args) == 0:
 		return s, nil
 	case f.all:
@@ -132,38 +131,26 @@ func (f *whyFlags) selection(p *program, args []string) (why.Selection, error) {
 	return s, cli.Usagef("there is no operator for the kind %q: it is one of %s", s.Kind, strings.Join(known, ", "))
 }
 
-// waitForChange waits until a file is not what it was, and reports whether there is more to wait for.
-func waitForChange(ctx context.Context, path string, last os.FileInfo) bool {
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-time.After(200 * time.Millisecond):
-		}
-		now, err := os.Stat(path)
-		if err == nil && (last == nil || !now.ModTime().Equal(last.ModTime()) || now.Size() != last.Size()) {
-			return true
-		}
-	}
-}
-
-// answerWhy prints one answer.
-func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *whyFlags) error {
+// answerWhy prints one answer, and returns what it says of each custom resource.
+func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *whyFlags) ([]why.Answer, error) {
 	subjects, err := p.subjects(selection, flags)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case !flags.all:
-		err = onlyOne(subjects, selection, flags.file)
+		err = p.onlyOne(subjects, selection, flags)
+	case len(subjects) == 0 && len(flags.seen) > 0: // kubectl was asked for them
+		fmt.Fprintln(out, "there is no custom resource of a kind that "+p.Name()+" knows"+inNamespaceOf(selection))
+		return nil, nil
 	case len(subjects) == 0:
 		err = fmt.Errorf("%s has no custom resource of a kind that %s knows: write kubectl get -A -o json $(%[2]s why --kinds)", sourceOf(flags.file), p.Name())
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if flags.tree || flags.output == "dot" {
-		return printTrees(out, subjects, flags.output)
+		return nil, printTrees(out, subjects, flags.output)
 	}
 	answers := make([]why.Answer, len(subjects))
 	for i, subject := range subjects {
@@ -171,15 +158,15 @@ func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *w
 	}
 	switch {
 	case flags.output == "json" && flags.all:
-		return printData(out, "json", answers)
+		err = printData(out, "json", answers)
 	case flags.output == "json":
-		return printData(out, "json", answers[0])
+		err = printData(out, "json", answers[0])
 	case !flags.all:
 		answers[0].Text(out)
-		return nil
+	default:
+		why.Summary(out, answers, flags.details, p.unreadKinds(flags.seen)...)
 	}
-	why.Summary(out, answers, p.unreadKinds(flags.seen)...)
-	return nil
+	return answers, err
 }
 
 // unreadKinds are the kinds of custom resources that kubectl could not read, if it is said what it could.
@@ -207,27 +194,75 @@ func printTrees(out *bytes.Buffer, subjects []why.Subject, output string) error 
 	return why.TreeText(out, trees)
 }
 
-// onlyOne returns an error unless there is one custom resource of that name.
-func onlyOne(subjects []why.Subject, selection why.Selection, file string) error {
-	name := selection.Kind + "/" + selection.Name
-	var namespaces []string
+// onlyOne returns an error unless there is one custom resource of that name. It says what there is instead.
+func (p *program) onlyOne(subjects []why.Subject, selection why.Selection, flags *whyFlags) error {
+	if len(subjects) == 1 {
+		return nil
+	}
+	kind := kube.KindNamed(selection.Kind, p.Controllers()...)
+	name := kind + "/" + selection.Name
+	if len(subjects) > 1 {
+		return fmt.Errorf("%s is in the namespaces %s: write --namespace", name, strings.Join(namespacesOf(subjects), ", "))
+	}
+	others, err := p.subjects(why.Selection{Kind: selection.Kind}, flags)
+	if err != nil {
+		return err
+	}
+	missing := "there is no " + name + inNamespaceOf(selection)
+	if flags.file != "-" {
+		missing += ", as " + flags.file + " has it"
+	}
+	elsewhere := slices.DeleteFunc(slices.Clone(others), func(s why.Subject) bool { return s.Parent.GetName() != selection.Name })
+	if len(elsewhere) > 0 {
+		return fmt.Errorf("%s: it is in %s", missing, strings.Join(namespacesOf(elsewhere), ", "))
+	}
+	if len(others) == 0 {
+		return fmt.Errorf("%s, and no other %s", missing, kind)
+	}
+	const most = 5
+	var names []string
+	for i, other := range others {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(others)-most))
+			break
+		}
+		names = append(names, kube.RefOf(other.Parent).Key())
+	}
+	return fmt.Errorf("%s: of kind %s there is %s", missing, kind, strings.Join(names, ", "))
+}
+
+func namespacesOf(subjects []why.Subject) (namespaces []string) {
 	for _, subject := range subjects {
 		namespaces = append(namespaces, subject.Parent.GetNamespace())
 	}
-	switch {
-	case len(subjects) == 1:
-		return nil
-	case len(subjects) > 1:
-		return fmt.Errorf("%s is in the namespaces %s: write --namespace", name, strings.Join(namespaces, ", "))
-	case selection.Namespace != "":
-		name += " in the namespace " + selection.Namespace
+	return namespaces
+}
+
+func inNamespaceOf(selection why.Selection) string {
+	if selection.Namespace == "" {
+		return ""
 	}
-	return fmt.Errorf("%s has no %s: --all tells of all custom resources that it has", sourceOf(file), name)
+	return " in the namespace " + selection.Namespace
+}
+
+// written stands for the time at which the file was written.
+const written = "written"
+
+// time is when the dump was made, or zero if that is not said.
+func (f *whyFlags) time() (time.Time, error) {
+	if f.now != written {
+		return parseNow(f.now)
+	}
+	info, err := os.Stat(f.file)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return info.ModTime(), nil
 }
 
 // subjects reads a dump or a recording.
 func (p *program) subjects(selection why.Selection, flags *whyFlags) ([]why.Subject, error) {
-	now, err := parseNow(flags.now)
+	now, err := flags.time()
 	if err != nil {
 		return nil, err
 	}
@@ -235,6 +270,9 @@ func (p *program) subjects(selection why.Selection, flags *whyFlags) ([]why.Subj
 		return why.FromRecording(flags.file, p.Controllers(), selection)
 	}
 	d, err := p.readDump(flags.file)
+	if errors.Is(err, dump.ErrEmpty) && len(flags.seen) > 0 {
+		return nil, nil // a cluster may have none
+	}
 	if err != nil {
 		return nil, err
 	}

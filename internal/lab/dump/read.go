@@ -23,6 +23,9 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
+// ErrEmpty is that there is no object.
+var ErrEmpty = errors.New("has no object: write kubectl get KINDS -A -o json, with the kinds of your custom resources and of their children")
+
 // Read reads Lists and single objects, one after the other, in JSON or YAML. JSON may have any
 // length, as it is read object by object. Errors complete a sentence that begins with the
 // name of what is read.
@@ -43,7 +46,7 @@ func Read(r io.Reader) (*Dump, error) {
 		return nil, err
 	}
 	if len(d.entries) == 0 {
-		return nil, errors.New("has no object: write kubectl get KINDS -A -o json, with the kinds of your custom resources and of their children")
+		return nil, ErrEmpty
 	}
 	d.index()
 	return d, nil

@@ -40,7 +40,7 @@ func TestEditsAreFound(t *testing.T) {
 					s := toyScenario(apply, controller, `{"image":"x:1"}`)
 					require.NoError(t, s.prepare(t.Context()))
 					all := findings{of: map[Violation]*group{}}
-					require.Equal(t, c.played, s.playEdits(t.Context(), &all))
+					require.Equal(t, c.played, s.playEdits(t.Context(), Search{}, &all))
 					findings := all.list()
 					if c.times == 0 {
 						require.Empty(t, findings)

@@ -19,8 +19,12 @@ const (
 	longestRetry = 20 * time.Minute
 )
 
-// notCalled is the reason of the cause that is the same one for all custom resources.
-const notCalled = "NotCalled"
+const (
+	// notCalled is the reason of the cause that is the same one for all custom resources.
+	notCalled = "NotCalled"
+	// notSynced is that of a sync that is to come.
+	notSynced = "NotSynced"
+)
 
 var lookAtMetacontroller = "kubectl --namespace metacontroller get pods; kubectl --namespace metacontroller logs statefulset/metacontroller --tail=50"
 
@@ -52,7 +56,7 @@ func (w *walk) written() time.Time {
 // Metacontroller takes.
 func (w *walk) addBehind(links []Link) {
 	written := w.written()
-	c := Cause{Source: "status.observedGeneration", Reason: "NotSynced", Since: at(written), rank: unanswered, Look: lookAtMetacontroller}
+	c := Cause{Source: "status.observedGeneration", Reason: notSynced, Since: at(written), rank: unanswered, Look: lookAtMetacontroller}
 	what := fmt.Sprintf("nobody has observed generation %d: the status is about generation %d", w.parent.GetGeneration(), w.observed())
 	if w.observed() == 0 {
 		what = "no operator has synced it yet"

@@ -120,10 +120,9 @@ func TestNotCalledIsToldOnce(t *testing.T) {
 	edited.edited(time.Hour)
 	other.created(time.Hour)
 	var out strings.Builder
-	why.Summary(&out, []why.Answer{failed.answer(), edited.answer(), other.answer()})
+	why.Summary(&out, []why.Answer{failed.answer(), edited.answer(), other.answer()}, true)
 	text := out.String()
-	require.True(t, strings.HasPrefix(text, "2 custom resources have the same cause: ModelBox default/sentiment, MyJob default/"), text)
+	require.True(t, strings.HasPrefix(text, "3 of 3 custom resources are not Ready: 3 stuck, 0 in progress\n\n2 custom resources have the same cause: ModelBox default/sentiment, MyJob default/"), text)
 	require.Equal(t, 1, strings.Count(text, "Metacontroller does not call"), text)
 	require.Contains(t, text, "ImagePullBackOff")
-	require.Contains(t, text, "3 of 3 custom resources are not Ready")
 }

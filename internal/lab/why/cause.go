@@ -23,8 +23,9 @@ type Cause struct {
 	Next []string `json:"next,omitempty"`
 	Look string   `json:"look"`
 
-	rank      rank
-	container string
+	rank       rank
+	container  string
+	isReplaced bool // the object, by whoever made it
 }
 
 // Link is an object on the way from a cause to the custom resource.

@@ -27,6 +27,8 @@ type Answer struct {
 	Since   *time.Time `json:"since,omitempty"`
 	// Deleting is set while it is being deleted.
 	Deleting bool `json:"deleting,omitempty"`
+	// Stuck is set where it does not go on by itself: something fails, or a person is needed.
+	Stuck bool `json:"stuck,omitempty"`
 	// Because are the causes, the first one first. It is empty if nothing holds the custom resource.
 	Because []Cause `json:"because"`
 	// Waits are parts that have not begun, because others come first.
@@ -89,7 +91,7 @@ func (c *Cluster) Explain(parent Object, plan Plan) Answer {
 	} else {
 		w.collect()
 	}
-	a.Because, a.Waits, a.Next = w.causes, w.waits(), w.next()
+	a.Because, a.Waits, a.Next, a.Stuck = w.causes, w.waits(), w.next(), w.isStuck()
 	for _, kind := range madeBy(w.controller) {
 		w.needs(kind)
 	}
@@ -142,6 +144,14 @@ func (w *walk) collect() {
 		return first.isFollowedBy(c) || first.rank == unanswered && c.rank >= absent
 	})
 	w.causes = w.causes[:1+len(rest)]
+}
+
+// isStuck reports whether somebody has to look. A Pod that its node or the scheduler has ended has another one in
+// its place, unless the operator says that it wants none.
+func (w *walk) isStuck() bool {
+	first := w.causes[0]
+	return kube.ConditionIn(w.status, operator.ConditionStalled).Status == "True" ||
+		first.rank <= stalled && first.Reason != notSynced && !first.isReplaced
 }
 
 // raise makes causes of what had its time: what an object waited for past its deadline.
@@ -237,7 +247,7 @@ func (w *walk) addReady(ready kube.Condition, links []Link) {
 	case "":
 		c.Reason, c.Message = "NoStatus", "it has no status: no operator has seen it yet"
 	case "True":
-		c.Source, c.Reason, c.Message = "the hook", "NotSynced", "its operator says now that it is Ready: the status is older"
+		c.Source, c.Reason, c.Message = "the hook", notSynced, "its operator says now that it is Ready: the status is older"
 		c.Since = nil
 	}
 	if kube.ConditionIn(w.status, operator.ConditionStalled).Status == "True" {

@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,9 @@ func (w *walk) isDue(at time.Time) bool {
 	return w.options.Now.Sub(at) > callGrace
 }
 
+// nothing begins what is said where a person is needed.
+const nothing = "nothing by itself"
+
 // next says what happens by itself to the custom resource: what the first cause tells, deadlines,
 // and when the hook is called again.
 func (w *walk) next() []string {
@@ -61,8 +65,9 @@ func (w *walk) next() []string {
 		ready := kube.ConditionIn(w.plan.Status, "Ready")
 		next = append(next, strings.TrimSpace("the next sync sets Ready="+ready.Status+" "+ready.Reason))
 	}
+	needsPerson := slices.ContainsFunc(next, func(text string) bool { return strings.HasPrefix(text, nothing) })
 	switch due, isOverdue := w.overdue(); {
-	case w.isUncalled():
+	case w.isUncalled(), needsPerson && !isOverdue: // a call changes nothing
 	case isOverdue:
 		next = append(next, "a call of the hook is due since "+clock(due))
 	case w.plan.Resync > 0 && !w.isPartial:

@@ -185,7 +185,8 @@ func (w *walk) addFailed(p *pod, links []Link) {
 		Since: at(p.Status.Finished().Time, p.condition(corev1.DisruptionTarget).LastTransitionTime.Time, p.condition(corev1.PodReady).LastTransitionTime.Time,
 			p.object.GetCreationTimestamp().Time),
 	}
-	if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil && p.Status.Disruption() == "" {
+	c.isReplaced = p.Status.Disruption() != ""
+	if failed := p.Status.Failed(p.Spec.Sidecars()...); failed != nil && !c.isReplaced {
 		c.Source, c.container = "container status", failed.Name
 		c.Reason = cmp.Or(p.Status.Reason, failed.State.Terminated.Reason, "Error")
 		c.Look = w.logs(p.object, failed.Name, false)

@@ -20,10 +20,7 @@ func sortedKeys(object map[string]any) []string { return slices.Sorted(maps.Keys
 
 // Text prints an answer in at most twelve lines.
 func (a Answer) Text(out io.Writer) {
-	name := fmt.Sprintf("%s/%s", a.Kind, a.Name)
-	if a.Namespace != "" {
-		name += " in " + a.Namespace
-	}
+	name := a.Title()
 	if a.IsReady() {
 		title(out, name+": Ready, nothing holds it"+age(a.Since, a.Seen))
 		a.printUnseen(out)
@@ -51,6 +48,14 @@ func (a Answer) Text(out io.Writer) {
 	printList(out, "next", a.Next, 3)
 	print(out, "look", first.Look)
 	a.printUnseen(out)
+}
+
+// Title is the name of the custom resource, with its namespace.
+func (a Answer) Title() string {
+	if a.Namespace == "" {
+		return a.String()
+	}
+	return a.String() + " in " + a.Namespace
 }
 
 // printUnseen prints what was not read.
