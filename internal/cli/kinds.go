@@ -16,6 +16,11 @@ func AddKinds(cmd *cobra.Command, p *Program) (choose func() error) {
 	const flag = "kinds"
 	known := namesOf(p.declared)
 	list := cmd.Flags().StringSlice(flag, nil, "the operators to choose, as in podset,build: some of "+strings.Join(known, ",")+" (default all)")
+	if err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return LastOf(begun, known), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}); err != nil {
+		panic(err) // the flag is there
+	}
 	return func() error {
 		if !cmd.Flags().Changed(flag) {
 			return nil
@@ -32,6 +37,17 @@ func AddKinds(cmd *cobra.Command, p *Program) (choose func() error) {
 		})
 		return nil
 	}
+}
+
+// LastOf returns how a list with commas may go on: what is written of it, and a word that is not there yet.
+func LastOf(begun string, words []string) (lists []string) {
+	before := begun[:strings.LastIndexByte(begun, ',')+1]
+	for _, word := range words {
+		if !slices.Contains(strings.Split(before, ","), word) {
+			lists = append(lists, before+word)
+		}
+	}
+	return lists
 }
 
 // namesOf returns the names of operators.

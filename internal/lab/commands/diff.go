@@ -79,6 +79,9 @@ change, and 4 when the API server would refuse something.`,
 	set.StringSliceVar(&flags.seen, "seen", nil, "kinds that kubectl was asked for, or all: those without objects are empty, and not unseen")
 	set.StringVar(&flags.now, "now", "", "time that hooks are handed, as in 2026-01-02T15:04:05Z (default the newest time in the dump)")
 	set.BoolVar(&flags.exitCode, "exit-code", true, "exit with 3 or 4 when something would change or be refused, instead of 0")
+	completeWords(cmd, "output", "summary", "diff", "json", "markdown")
+	completeWords(cmd, "apply", applyStrategies...)
+	completeList(cmd, "seen", p.seenNames)
 	cli.AddPolicies(cmd, p.Program)
 	return cmd
 }

@@ -49,7 +49,7 @@ func TestDiffHasAnExitCodeForEachOutcome(t *testing.T) {
 		{"", path + " --with " + fresh, "+ Deployment/fresh created\n+ Service/fresh created\n", "", 3},
 		{"", path + " --with " + invalid, "", "operetta: The ModelBox \"sentiment\" is invalid:\n* spec.replicas: Invalid value: -3", 4},
 		{"", path + " --with " + typo, "1 of 1 custom resource would change\n", `warning: unknown field "spec.replica" (` + typo + `:`, 3},
-		{"", path + " --with " + stranger, "", stranger + ", document 1: there is no operator for the kind Pod of v1", 1},
+		{"", path + " --with " + stranger, "", stranger + ":2: there is no custom resource of a kind that operetta knows, only Pod of v1", 1},
 		{"", path + " --with nowhere.yaml", "", "open nowhere.yaml", 1},
 		{"", withoutServices, "? Service/sentiment not seen: it is desired, and the dump has no Service", "nothing would change, but not everything could be compared", 1},
 		{"", withoutPods, "? not compared: its operator reads Pod.v1", "nothing would change, but not everything could be compared", 1},

@@ -65,6 +65,8 @@ A schedule has an action a line:
 	set.Uint64Var(&flags.replay, "replay", 0, "play the schedule of this seed only")
 	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json or yaml")
 	set.StringVar(&flags.schedule, "schedule", "", "play the schedule in this file, as explore has printed it, and nothing else")
+	completeWords(cmd, "output", "text", "json", "yaml")
+	completeWords(cmd, "apply", append([]string{"both"}, applyStrategies...)...)
 	cli.AddPolicies(cmd, p.Program)
 	return cmd
 }

@@ -206,7 +206,7 @@ func TestMistakesHaveLines(t *testing.T) {
 		set:                 "6 spec.sise unknown field: it is left out warning",
 		set + "---\na: [\n": "9  file 1, document 2 is neither YAML nor JSON",
 		"":                  "0  file 1 has no document error",
-		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n": "0  the page: there is no custom resource of a kind that operetta knows error",
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n": "1  file 1:2: there is no custom resource of a kind that operetta knows, only Pod of v1: write one of Build",
 		"a: b\n": "1  file 1, document 1 is neither a custom resource nor a hook request",
 		strings.Replace(strings.Replace(set, "size: 1", "size: x", 1), "sise: 2", "#", 1): "5 spec.size ",
 	} {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/operetta-dev/operetta/internal/cli"
+	"github.com/operetta-dev/operetta/internal/lab/why"
 )
 
 // TestMain lets the plugin call this test's program as operetta.
@@ -35,6 +36,10 @@ const kubectl = `#!/bin/sh
 echo "$@" >>"$KUBECTL_FOLDER/calls"
 code=0
 for kind in $(echo "$2" | tr , ' '); do
+  if [ "$kind" = namespace ] && [ "$3" = nowhere ]; then
+    echo 'Error from server (NotFound): namespaces "nowhere" not found' >&2
+    exit 1
+  fi
   if [ "$kind" = nodes ]; then
     echo 'Error from server (Forbidden): nodes is forbidden: User "jane" cannot list resource "nodes"' >&2
     code=1
@@ -116,7 +121,7 @@ func TestPlugin(t *testing.T) {
 	calls, text, _, err = plugin(t, broken, "why", "--all", "-A")
 	require.NoError(t, err)
 	require.Contains(t, calls, "--all-namespaces")
-	require.Contains(t, text, "1 of 1 custom resources are not Ready")
+	require.Contains(t, text, "1 of 1 custom resource is not Ready: 1 stuck")
 
 	calls, text, stderr, err = plugin(t, broken, "diff", "-o", "summary")
 	require.Contains(t, calls, "--show-managed-fields")
@@ -143,11 +148,11 @@ func TestPluginWatches(t *testing.T) {
 	require.NoError(t, command.Start())
 	lines, isChanged := bufio.NewScanner(out), false
 	for lines.Scan() {
-		if strings.Contains(lines.Text(), "1 of 1 custom resources are not Ready") && !isChanged {
+		if strings.Contains(lines.Text(), "1 of 1 custom resource is not Ready: 1 stuck") && !isChanged {
 			isChanged = true
 			_ = pluginCommand(t, folder, dumpOf(t, sample)) // writes the objects of a Ready one
 		}
-		if strings.Contains(lines.Text(), "it is Ready") {
+		if lines.Text() == "1 custom resource: it is Ready" {
 			break
 		}
 	}
@@ -155,4 +160,59 @@ func TestPluginWatches(t *testing.T) {
 	require.NoError(t, command.Process.Signal(syscall.SIGTERM))
 	exit, _ := errors.AsType[*exec.ExitError](command.Wait())
 	require.NotNil(t, exit)
+}
+
+// TestPluginSaysWhatIsMissing: a namespace, or a custom resource in it.
+func TestPluginSaysWhatIsMissing(t *testing.T) {
+	broken := dumpOf(t, sample)
+	_, _, stderr, err := plugin(t, broken, "why", "--all", "-n", "nowhere")
+	require.Error(t, err)
+	require.Contains(t, stderr, "kubectl operetta: there is no namespace nowhere")
+	_, _, stderr, err = plugin(t, broken, "why", "mb/other", "-n", "default")
+	require.Error(t, err)
+	require.Contains(t, stderr, "operetta: there is no ModelBox/other in the namespace default: of kind ModelBox there is default/sentiment")
+	require.NotContains(t, stderr, "standard input")
+	empty := write(t, "empty.json", `{"items":[]}`)
+	_, text, _, err := plugin(t, empty, "why", "--all", "-n", "default")
+	require.NoError(t, err)
+	require.Equal(t, "there is no custom resource of a kind that operetta knows in the namespace default\n", text)
+}
+
+// TestPluginIsNamedAfterItsProgram: a copy of it knows the kinds of the program of its name.
+func TestPluginIsNamedAfterItsProgram(t *testing.T) {
+	folder := t.TempDir()
+	command := pluginCommand(t, folder, dumpOf(t, sample), "why", "--all", "-A")
+	copied := filepath.Join(folder, "kubectl-shop")
+	require.NoError(t, os.Symlink(strings.TrimPrefix(command.Env[len(command.Env)-5], "OPERETTA="), filepath.Join(folder, "shop")))
+	text, err := os.ReadFile(command.Path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(copied, text, 0o700))
+	command.Path = copied
+	command.Env[len(command.Env)-5] = "OPERETTA="
+	var out, errOut bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errOut
+	require.NoError(t, command.Run(), errOut.String())
+	require.Contains(t, errOut.String(), "kubectl shop: nodes is not seen: ")
+	require.Contains(t, out.String(), "ModelBox")
+}
+
+// TestWatchPrintsWhatHasChanged, and no ages.
+func TestWatchPrintsWhatHasChanged(t *testing.T) {
+	ref := func(name string) why.Ref { return why.Ref{Kind: "ModelBox", Namespace: "default", Name: name} }
+	held := func(name string) why.Answer { return why.Answer{Ref: ref(name), Because: []why.Cause{{}}} }
+	var before told
+	for _, step := range []struct {
+		text, want string
+		answers    []why.Answer
+	}{
+		{"2 not Ready\nstuck  a, for 5s\nstuck  b, for 1s\n", "2 not Ready\nstuck  a, for 5s\nstuck  b, for 1s\n", []why.Answer{held("a"), held("b")}},
+		{"2 not Ready\nstuck  a, for 8m2s\nstuck  b, for 10d\n", "", []why.Answer{held("a"), held("b")}},
+		{"2 not Ready\nstuck  a, for 9m\nstuck  b: another, for 1s\n", "stuck  b: another, for 1s\n", []why.Answer{held("a"), held("b")}},
+		{"1 not Ready\nstuck  b: another, for 2s\n", "1 not Ready\nready        ModelBox/a in default\n", []why.Answer{{Ref: ref("a")}, held("b")}},
+		{"1 Ready\n", "1 Ready\ngone         ModelBox/b in default\n", []why.Answer{{Ref: ref("a")}}},
+	} {
+		var out bytes.Buffer
+		require.NoError(t, before.print(&out, step.text, step.answers, true))
+		require.Equal(t, step.want, out.String())
+	}
 }

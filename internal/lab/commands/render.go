@@ -51,6 +51,8 @@ document a million values.
 	cmd.Flags().StringVar(&flags.hook, "hook", "sync", "hook to call: sync, finalize or customize")
 	cmd.Flags().StringVar(&flags.now, "now", "", "time that the hook is handed, as in 2026-01-02T15:04:05Z (default the current time)")
 	cmd.Flags().BoolVar(&flags.childrenOnly, "children-only", false, "print the children as a stream for kubectl apply -f -")
+	completeWords(cmd, "output", "yaml", "json")
+	completeWords(cmd, "hook", "sync", "finalize", "customize")
 	validateFlag(cmd, &flags.validate)
 	cli.AddPolicies(cmd, p.Program)
 	return cmd

@@ -123,8 +123,8 @@ func TestRenderTellsMistakes(t *testing.T) {
 		says              string
 	}{
 		{"a hook that fails", strings.Replace(bare, "text: hi, ", "", 1), "", 1, "standard input, document 1: spec.text is missing: write what to say"},
-		{"another kind", "apiVersion: v1\nkind: Pod\n", "", 1, "standard input, document 1: there is no operator for the kind Pod of v1, only for Greeting of example.com/v1\n"},
-		{"two documents", bare + "---\n" + bare, "", 1, "standard input has 2 documents, and render takes one: split the file"},
+		{"another kind", "apiVersion: v1\nkind: Pod\n", "", 1, "standard input:2: there is no custom resource of a kind that operetta knows, only Pod of v1: write one of Greeting of example.com/v1\n"},
+		{"two documents", bare + "---\n" + bare, "", 1, "standard input has 2 custom resources, and render takes one: split the file"},
 		{"no document", "# nothing\n---\n", "", 1, "standard input has no document"},
 		{"a list", "[1]", "", 1, "standard input, document 1: expected a mapping, not a list or a single value"},
 		{"a key that stands twice", bare + "kind: Greeting\n", "", 1, `standard input, document 1 is neither YAML nor JSON`},

@@ -27,6 +27,7 @@ and 2 for a wrong use.`,
 		RunE: func(_ *cobra.Command, args []string) error { return p.replay(args[0], output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "form of the output: text, json or yaml")
+	completeWords(cmd, "output", "text", "json", "yaml")
 	cli.AddPolicies(cmd, p.Program)
 	return cmd
 }

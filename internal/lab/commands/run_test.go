@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,11 +67,11 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 		`--apply "ssa" is neither dynamic-apply nor server-side-apply (see operetta simulate --help)`:                                             {[]string{"simulate", sample, "--apply", "ssa"}, 2},
 		`--hook-url "ftp://x" has neither the scheme http nor https: write http://host:port or https://host:port (see operetta manifests --help)`: {[]string{"manifests", "--hook-url", "ftp://x"}, 2},
 		"open nowhere.yaml: no such file or directory":                                                                                            {[]string{"render", "nowhere.yaml"}, 1},
-		two + " has 2 documents, and render takes one: split the file":                                                                            {[]string{"render", two}, 1},
+		two + ":2: there is no custom resource of a kind that operetta knows, only b of a: write one of Build of ci.zt.vapi.cc/v1, DataService of d3os-product.com.d3os/v1, ModelBox of model.github.com/v1, MyJob of myjob.github.com/v1beta1, PodBuggerTool of apps.jicki.cn/v1alpha1, PodSet of apps.jicki.cn/v1alpha1": {[]string{"render", two}, 1},
 		empty + " has no document": {[]string{"render", empty}, 1},
-		stranger + ": there is no custom resource of a kind that operetta knows":                                                               {[]string{"simulate", stranger}, 1},
-		`The ModelBox "web" is invalid: spec.image: Invalid value: "": spec.image in body should be at least 1 chars long (` + noImage + ":4)": {[]string{"render", noImage}, 1},
-		"it had no effect: vanish Service/other: there is no such object, but Service/sentiment":                                               {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
+		stranger + ":2: there is no custom resource of a kind that operetta knows, only Pod of v1: write one of Build of ci.zt.vapi.cc/v1, DataService of d3os-product.com.d3os/v1, ModelBox of model.github.com/v1, MyJob of myjob.github.com/v1beta1, PodBuggerTool of apps.jicki.cn/v1alpha1, PodSet of apps.jicki.cn/v1alpha1": {[]string{"simulate", stranger}, 1},
+		`The ModelBox "web" is invalid: spec.image: Invalid value: "": spec.image in body should be at least 1 chars long (` + noImage + ":4)":                                                                                                                                                                                     {[]string{"render", noImage}, 1},
+		"it had no effect: vanish Service/other: there is no such object, but Service/sentiment":                                                                                                                                                                                                                                   {[]string{"simulate", sample, "--vanish", "Service/other"}, 1},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			code, _, stderr := operetta(t, "", test.args...)
@@ -85,14 +86,108 @@ func TestMistakesAreToldInOneLine(t *testing.T) {
 }
 
 func TestRender(t *testing.T) {
+	hash := regexp.MustCompile(`operetta.dev/hash: .*|\n +namespace: default`) // it covers the namespace, which the golden has not
 	code, whole, _ := operetta(t, "", "render", seed, "--now", "2026-01-02T03:04:05Z")
 	require.Equal(t, 0, code)
-	golden, err := os.ReadFile("../../../testdata/modelbox/sync/seed-sample-is-asked-for-whole.out.yaml")
-	require.NoError(t, err)
-	require.Equal(t, string(golden), whole)
+	golden := readFile(t, "../../../testdata/modelbox/sync/seed-sample-is-asked-for-whole.out.yaml")
+	require.Equal(t, hash.ReplaceAllString(golden, ""), hash.ReplaceAllString(whole, ""))
+	code, data, _ := operetta(t, "", "render", seed, "--now", "2026-01-02T03:04:05Z", "-o", "json")
+	require.Equal(t, 0, code)
+	require.YAMLEq(t, whole, data)
 
 	_, children, _ := operetta(t, "", "render", rollup, "--children-only")
 	require.Equal(t, 2, strings.Count(children, "---\n"))
 	require.Equal(t, 2, strings.Count(children, "\n  namespace: default\n"))
 	require.NotContains(t, children, "conditions")
+}
+
+// TestRenderIsInTheNamespaceOfASimulation: the hash covers it, so that a cluster that nobody has changed differs in none.
+func TestRenderIsInTheNamespaceOfASimulation(t *testing.T) {
+	hashes := regexp.MustCompile(`operetta.dev/hash: ([0-9a-f]+)`)
+	elsewhere := write(t, "box.yaml", strings.Replace(readFile(t, sample), "name: sentiment", "name: sentiment\n  namespace: shop", 1))
+	for _, path := range []string{sample, elsewhere} {
+		_, children, _ := operetta(t, "", "render", path, "--children-only")
+		_, cluster, _ := operetta(t, "", "simulate", path, "-o", "yaml")
+		found := hashes.FindAllString(children, -1)
+		require.Len(t, found, 2)
+		for _, hash := range found {
+			require.Contains(t, cluster, hash)
+		}
+	}
+	_, children, _ := operetta(t, "", "render", sample, "--children-only", "-n", "shop")
+	_, same, _ := operetta(t, "", "render", elsewhere, "--children-only")
+	require.Equal(t, same, children)
+	code, _, stderr := operetta(t, "", "render", rollup, "-n", "shop")
+	require.Equal(t, cli.ExitUsage, code)
+	require.Contains(t, stderr, "--namespace is for a custom resource: ")
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestALastLineWithoutALineFeed has its number, too.
+func TestALastLineWithoutALineFeed(t *testing.T) {
+	box := write(t, "box.yaml", "apiVersion: model.github.com/v1\nkind: ModelBox\nmetadata: {name: web}\nspec:\n  image: x\n  replicas: -1")
+	for _, command := range []string{"render", "simulate"} {
+		_, _, stderr := operetta(t, "", command, box)
+		require.Contains(t, stderr, "("+box+":6)", command)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, flag, _ := operetta(t, "", "--version")
+	require.Equal(t, cli.ExitDone, code)
+	_, command, _ := operetta(t, "", "version")
+	require.Equal(t, command, flag)
+	require.Regexp(t, `^operetta \S+ \(go`, flag)
+}
+
+// TestHelpHasEachCommandInAGroup: one without stands under "Additional Commands".
+func TestHelpHasEachCommandInAGroup(t *testing.T) {
+	_, help, _ := operetta(t, "", "--help")
+	require.NotContains(t, help, "Additional Commands")
+	for _, group := range groups() {
+		require.Contains(t, help, "\n"+group.Title+"\n")
+	}
+}
+
+// TestNamesOfKubectlAreTaken in an action, as in why.
+func TestNamesOfKubectlAreTaken(t *testing.T) {
+	_, want, _ := operetta(t, "", "simulate", sample, "--fail", "Deployment/sentiment@3", "--edit", `ModelBox/sentiment {"spec":{"replicas":2}}`, "--quota", "Secret")
+	for _, names := range [][]string{{"deploy", "mb", "secrets"}, {"deployments.apps", "modelboxes.model.github.com", "secret"}, {"deployment", "modelbox", "Secret"}} {
+		_, got, _ := operetta(t, "", "simulate", sample, "--fail", names[0]+"/sentiment@3", "--edit", names[1]+`/sentiment {"spec":{"replicas":2}}`, "--quota", names[2])
+		require.Equal(t, want, got, names)
+	}
+	_, _, stderr := operetta(t, "", "simulate", sample, "--vanish", "svc/other")
+	require.Contains(t, stderr, "it had no effect: vanish Service/other: there is no such object, but Service/sentiment")
+}
+
+func TestCompletion(t *testing.T) {
+	dump := dumpOf(t, sample)
+	for line, want := range map[string][]string{
+		"simulate " + sample + " --fail |":                    {"Deployment/sentiment", "Service/sentiment", "ModelBox/sentiment"},
+		"simulate " + sample + " --fail |deploy/sentiment oo": {"deploy/sentiment oom\t"},
+		"simulate " + sample + " --crash |":                   {"ModelBox/sentiment\n:"},
+		"simulate " + sample + " --quota |":                   {"Pod\n", "Deployment\n"},
+		"simulate -o |":                                       {"text\njson\nyaml\nhtml\n"},
+		"explore -o |":                                        {"text\njson\nyaml\n"},
+		"diff -o |":                                           {"summary\ndiff\njson\nmarkdown\n"},
+		"render --hook |":                                     {"sync\nfinalize\ncustomize\n"},
+		"why -f " + dump + " |":                               {"modelbox/sentiment\n"},
+		"why -f nowhere |":                                    {"modelbox/\n", "podset/\n"},
+		"why --seen |all,":                                    {"all,pods\n"},
+		"serve --kinds |podset,":                              {"podset,build\n"},
+	} {
+		words, last, _ := strings.Cut(line, " |")
+		_, stdout, stderr := operetta(t, "", append(append([]string{"__complete"}, strings.Fields(words)...), last)...)
+		for _, each := range want {
+			require.Contains(t, stdout, each, line+stderr)
+		}
+	}
+	_, stdout, _ := operetta(t, "", "__complete", "serve", "--kinds", "podset,")
+	require.NotContains(t, stdout, "podset,podset")
 }

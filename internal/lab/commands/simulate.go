@@ -18,6 +18,8 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/run"
 )
 
+var applyStrategies = []string{string(player.DynamicApply), string(player.ServerSideApply)}
+
 // maxSteps is the limit of --max-steps.
 const maxSteps = 10_000
 
@@ -68,6 +70,10 @@ asked for and nothing keeps changing.`,
 	addActions(set, &flags.given)
 	set.BoolVar(&flags.deleteAfter, "delete", false, "delete the custom resources at the end, and play until nothing is left")
 	set.BoolVar(&flags.overHTTP, "over-http", false, "call the hooks over HTTP, on a server that is started on a free port")
+	p.completeActions(cmd)
+	completeWords(cmd, "output", "text", "json", "yaml", "html")
+	completeWords(cmd, "apply", applyStrategies...)
+	completeWords(cmd, "hook-version", "v1", "v2")
 	validateFlag(cmd, &flags.validate)
 	set.StringVar(&flags.record, "record", "", "folder, such as testdata, to write what the hooks are asked to as cases: KIND/HOOK/step-001.in.yaml and .out.yaml")
 	set.IntVar(&flags.maxSteps, "max-steps", player.DefaultMaxSteps, "steps after which there is no fixed point")

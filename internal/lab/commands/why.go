@@ -58,12 +58,15 @@ script, use kubectl wait.`,
 	set.StringVarP(&flags.namespace, "namespace", "n", "", "namespace of the custom resource (default all)")
 	set.StringVarP(&flags.output, "output", "o", "text", "form of the output: text, json, or dot for Graphviz")
 	set.BoolVar(&flags.all, "all", false, "every custom resource that is not Ready, in a line each, those with the same cause together")
-	set.BoolVar(&flags.details, "details", false, "with --all: all that is known of each, as for KIND/NAME")
+	set.BoolVar(&flags.details, "details", false, "with --all, what is known of each, as for KIND/NAME")
 	set.BoolVar(&flags.tree, "tree", false, "what the custom resource owns, with the state of each object")
 	set.BoolVar(&flags.watch, "watch", false, "answer again whenever the file changes, with what has changed")
 	set.StringVar(&flags.now, "now", "", "time at which the dump was made, as in 2026-01-02T15:04:05Z or written for that of the file (default the newest one in it)")
 	set.StringSliceVar(&flags.seen, "seen", nil, "kinds that kubectl was asked for, as it was, or all: one without objects is empty")
 	set.BoolVar(&flags.kinds, "kinds", false, "print the kinds that the dump should have, as kubectl get takes them")
+	cmd.ValidArgsFunction = p.completeCustomResource(&flags)
+	completeWords(cmd, "output", "text", "json", "dot")
+	completeList(cmd, "seen", p.seenNames)
 	cli.AddPolicies(cmd, p.Program)
 	return cmd
 }

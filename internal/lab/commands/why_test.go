@@ -36,7 +36,7 @@ func TestWhy(t *testing.T) {
 	} {
 		require.Contains(t, text, part)
 	}
-	for _, name := range []string{"modelboxes/sentiment", "ModelBox.model.github.com/sentiment"} {
+	for _, name := range []string{"modelboxes/sentiment", "mb/sentiment", "ModelBox.model.github.com/sentiment"} {
 		_, same, _ := operetta(t, "", "why", name, "-n", "default", "-f", broken)
 		require.Equal(t, text, same)
 	}
@@ -45,9 +45,8 @@ func TestWhy(t *testing.T) {
 	_, same, _ := operetta(t, string(dump), "why", "modelbox/sentiment")
 	require.Equal(t, text, same)
 
-	_, all, _ := operetta(t, "", "why", "--all", "-f", broken)
-	require.True(t, strings.HasPrefix(all, text), all)
-	require.Contains(t, all, "1 of 1 custom resources are not Ready")
+	_, all, _ := operetta(t, "", "why", "--all", "--details", "-f", broken)
+	require.Equal(t, "1 of 1 custom resource is not Ready: 1 stuck, 0 in progress\n\n"+text, all)
 
 	ready := dumpOf(t, sample)
 	code, text, _ = operetta(t, "", "why", "modelbox/sentiment", "-f", ready)
@@ -143,9 +142,12 @@ func TestWhyMistakes(t *testing.T) {
 		`--output "yaml" is not supported: use text, json or dot`:                                                                         {[]string{"--all", "-o", "yaml"}, 2},
 		`--now "noon" is no time like 2026-01-02T15:04:05Z`:                                                                               {[]string{"--all", "-f", two, "--now", "noon"}, 2},
 		`there is no operator for the kind "box": it is one of ` + strings.Join(kinds, ", "):                                              {[]string{"box/a"}, 2},
-		two + " has no podset/b: --all tells of all custom resources that it has":                                                         {[]string{"podset/b", "-f", two}, 1},
-		two + " has no podset/a in the namespace z: --all tells of all custom resources that it has":                                      {[]string{"podset/a", "-f", two, "-n", "z"}, 1},
-		"podset/a is in the namespaces x, y: write --namespace":                                                                           {[]string{"podset/a", "-f", two}, 1},
+		"there is no PodSet/b, as " + two + " has it: of kind PodSet there is x/a, y/a":                                                   {[]string{"podset/b", "-f", two}, 1},
+		"there is no MyJob/b, as " + two + " has it, and no other MyJob":                                                                  {[]string{"myjob/b", "-f", two}, 1},
+		"there is no PodSet/a in the namespace z, as " + two + " has it: it is in x, y":                                                   {[]string{"podset/a", "-f", two, "-n", "z"}, 1},
+		"there is no PodSet/a in the namespace z, and no other PodSet":                                                                    {[]string{"podset/a", "-n", "z", "--seen", "all"}, 1},
+		"--now written needs a file: write -f FILE":                                                                                       {[]string{"--all", "--now", "written"}, 2},
+		"PodSet/a is in the namespaces x, y: write --namespace":                                                                           {[]string{"podset/a", "-f", two}, 1},
 		pods + " has no custom resource of a kind that operetta knows: write kubectl get -A -o json $(operetta why --kinds)":              {[]string{"--all", "-f", pods}, 1},
 		"open nowhere.json: no such file or directory":                                                                                    {[]string{"--all", "-f", "nowhere.json"}, 1},
 		"standard input has no object: write kubectl get KINDS -A -o json, with the kinds of your custom resources and of their children": {[]string{"--all"}, 1},
@@ -159,7 +161,7 @@ func TestWhyMistakes(t *testing.T) {
 		require.Empty(t, stdout)
 	}
 	_, text, _ := operetta(t, "", "why", "--all", "-f", "../../../deploy/samples/podset.yaml")
-	require.Contains(t, text, "because   PodSet/cache: NotRead: it has no metadata.uid")
+	require.Contains(t, text, "PodSet/cache: NotRead: it has no metadata.uid")
 	// Without its children in the dump, nothing is said about them.
 	_, text, _ = operetta(t, "", "why", "podset/a", "-n", "x", "-f", two)
 	require.Contains(t, text, "because   PodSet/a: NotSynced: no operator has synced it yet")

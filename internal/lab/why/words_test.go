@@ -27,7 +27,7 @@ func (s *scene) all() string {
 	var out bytes.Buffer
 	for subject := range why.FromDump(d, dump.Options{Controllers: hooks.All(), Call: direct}, why.Selection{}) {
 		answer := subject.Explain()
-		why.Summary(&out, []why.Answer{answer})
+		why.Summary(&out, []why.Answer{answer}, true)
 		text, err := json.Marshal(answer)
 		require.NoError(s, err)
 		out.Write(append(text, '\n'))
