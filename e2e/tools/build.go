@@ -34,8 +34,8 @@ func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 	defer release()
 
 	paths := make(map[Tool]string, len(tools))
-	for _, tool := range tools {
-		path, err := tool.build(ctx, cache)
+	for i, tool := range tools {
+		path, err := tool.build(ctx, cache, fmt.Sprintf("%d of %d", i+1, len(tools)))
 		if err != nil {
 			return nil, fmt.Errorf("build %s: %w", tool.Name, err)
 		}
@@ -57,8 +57,9 @@ func Lock(path string) (release func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// build makes the tool's binary in dir unless it is there, and returns its path.
-func (t Tool) build(ctx context.Context, dir string) (string, error) {
+// build makes the tool's binary in dir unless it is there, and returns its path. The number tells people which of
+// all it is.
+func (t Tool) build(ctx context.Context, dir, number string) (string, error) {
 	version, err := t.list(ctx, "{{.Version}}")
 	if err != nil {
 		return "", err
@@ -70,7 +71,7 @@ func (t Tool) build(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("look into the cache: %w", err)
 	}
 
-	fmt.Fprintf(os.Stderr, "building %s %s, which is needed once and can take minutes\n", t.Name, version)
+	fmt.Fprintf(os.Stderr, "building %s: %s %s, which is needed once and can take minutes\n", number, t.Name, version)
 	begin := time.Now()
 	// An interrupted build must not leave half a binary under the final name.
 	unfinished := path + ".unfinished"
@@ -84,7 +85,7 @@ func (t Tool) build(ctx context.Context, dir string) (string, error) {
 	if err := os.Rename(unfinished, path); err != nil {
 		return "", fmt.Errorf("put the binary into the cache: %w", err)
 	}
-	fmt.Fprintf(os.Stderr, "built %s in %s\n", t.Name, time.Since(begin).Round(time.Second))
+	fmt.Fprintf(os.Stderr, "built %s: %s in %s\n", number, t.Name, time.Since(begin).Round(time.Second))
 	return path, nil
 }
 

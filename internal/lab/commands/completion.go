@@ -112,7 +112,11 @@ func (p *program) completeCustomResource(flags *whyFlags) words {
 		}
 		var list []string
 		if _, err := os.Stat(flags.file); err == nil {
-			subjects, _ := p.subjects(why.Selection{Namespace: flags.namespace}, flags) // one that cannot be read has none
+			choose, err := p.subjects(flags)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			subjects, _ := choose(why.Selection{Namespace: flags.namespace}) // those that could be read
 			for _, subject := range subjects {
 				ref := kube.RefOf(subject.Parent)
 				list = append(list, strings.ToLower(ref.Kind)+"/"+ref.Name)

