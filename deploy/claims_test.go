@@ -12,34 +12,46 @@ import (
 )
 
 var (
-	claimed = regexp.MustCompile("`(Test[A-Za-z]+)`")
+	claimed = regexp.MustCompile("`(Test[A-Za-z]+)((?:/[^`]*)?)`")
 	// law is what a subtest of every operator is named, which the page names with a colon.
 	law = regexp.MustCompile("`TestOperators`: ([a-z][^,|`]*[a-z])")
-	// declared is a test, or one of those that TestModes runs in e2e/live.
-	declared = regexp.MustCompile(`(?m)^func [Tt](est[A-Za-z]+)\(`)
+	// declared is a test that go test -run finds.
+	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z]+)\(`)
+	// goDoc is a package that go doc is to show.
+	goDoc = regexp.MustCompile("go doc (?:github.com/operetta-dev/operetta|\\.)/([a-z/]+)")
 )
 
-// TestClaimsAreShown wants a test for each name by which the page on security
-// backs a claim.
+// TestClaimsAreShown wants a test for each name by which a page backs a claim, one that -run finds, and
+// a package for each that go doc is to show.
 func TestClaimsAreShown(t *testing.T) {
-	tests := map[string]bool{}
+	tests, sources := map[string]bool{}, strings.Builder{}
 	require.NoError(t, filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
 		for _, match := range declared.FindAllStringSubmatch(string(text), -1) {
-			tests["T"+match[1]] = true
+			tests[match[1]] = true
 		}
+		sources.Write(text)
 		return err
 	}))
-	page, err := os.ReadFile("../docs/security.md")
+	pages, err := filepath.Glob("../docs/*.md")
 	require.NoError(t, err)
-	names := claimed.FindAllStringSubmatch(string(page), -1)
-	require.NotEmpty(t, names)
-	for _, name := range names {
-		require.True(t, tests[name[1]], "docs/security.md names %s, and there is no such test", name[1])
+	for _, path := range append(pages, "../README.md", "../CONTRIBUTING.md", "../SECURITY.md") {
+		text := page(t, path)
+		for _, name := range claimed.FindAllStringSubmatch(text, -1) {
+			require.True(t, tests[name[1]], "%s names %s, and there is no such test", path, name[1])
+			if name[2] != "" {
+				require.Contains(t, sources.String(), strconv.Quote(name[2][strings.LastIndexByte(name[2], '/')+1:]), "%s names %s", path, name[0])
+			}
+		}
+		for _, name := range goDoc.FindAllStringSubmatch(text, -1) {
+			require.DirExists(t, filepath.Join("..", strings.TrimSuffix(name[1], "/")), "%s: %s", path, name[0])
+		}
 	}
+	security := page(t, "../docs/security.md")
+	require.NotEmpty(t, claimed.FindAllString(security, -1))
 	var kit strings.Builder
 	paths, err := filepath.Glob("../operettatest/*.go")
 	require.NoError(t, err)
@@ -48,7 +60,7 @@ func TestClaimsAreShown(t *testing.T) {
 		require.NoError(t, err)
 		kit.Write(text)
 	}
-	laws := law.FindAllStringSubmatch(string(page), -1)
+	laws := law.FindAllStringSubmatch(security, -1)
 	require.NotEmpty(t, laws)
 	for _, name := range laws {
 		require.Contains(t, kit.String(), strconv.Quote(name[1]), "docs/security.md names the subtest %q of TestOperators, and there is none", name[1])

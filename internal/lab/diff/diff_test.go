@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -245,4 +246,13 @@ func writesOf(world *player.World, before []kube.Object) map[string]bool {
 		}
 	}
 	return writes
+}
+
+// TestEachVerdictIsDocumented in the words that are printed.
+func TestEachVerdictIsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/diff.md")
+	require.NoError(t, err)
+	for _, verdict := range append(slices.Clone(verdicts), statusVerdict) {
+		require.Contains(t, string(page), "\n| "+verdict.text()+" | ")
+	}
 }
