@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/operetta-dev/operetta/e2e/tools"
@@ -24,6 +25,31 @@ var node string
 //go:embed pod-complete.yaml
 var completeStage string
 
+// failStage lets containers fail whose image says so.
+//
+//go:embed pod-fails.yaml
+var failStage string
+
+// fails are the images that fail, each with the event of the kubelet.
+var fails = []struct{ cause, event, message string }{
+	{"pull", "Failed", "Error: ImagePullBackOff"},
+	{"crash", "BackOff", "Back-off restarting failed container"},
+	{"oom", "BackOff", "Back-off restarting failed container"},
+	{"probe", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503"},
+}
+
+// failStages returns the stages of all images that fail.
+func failStages() (stages []string) {
+	for _, fail := range fails {
+		for _, when := range [][]string{{"begins", "DoesNotExist", "0"}, {"again", "Exists", "60000"}} {
+			stages = append(stages, strings.NewReplacer(
+				"CAUSE", fail.cause, "NAME", when[0], "WHEN", when[1], "DELAY", when[2], "EVENT", fail.event, "MESSAGE", strconv.Quote(fail.message),
+			).Replace(failStage))
+		}
+	}
+	return stages
+}
+
 // fastStages are the stages of kwok that are used, below its source folder.
 var fastStages = []string{
 	"kustomize/stage/node/fast/node-initialize.yaml",
@@ -37,7 +63,7 @@ func (c *Cluster) startNodes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find the stages of kwok: %w", err)
 	}
-	stages := []string{completeStage}
+	stages := append(failStages(), completeStage)
 	for _, stage := range fastStages {
 		text, err := os.ReadFile(filepath.Join(source, stage))
 		if err != nil {

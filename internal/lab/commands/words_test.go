@@ -61,6 +61,7 @@ func TestNoMessageIsBroken(t *testing.T) {
 			whole("a simulation", event.Verb+" by "+event.By)
 		}
 	}
+	require.NoError(t, os.RemoveAll(folder+"/build/customize"))
 	cases, err := filepath.Glob(folder + "/build/sync/*")
 	require.NoError(t, err)
 	for _, path := range cases[2:] {
