@@ -32,6 +32,7 @@ var together = []liveTest{
 	{"Samples", modes, testSamples},
 	{"HooksThatFail", modes[:1], testHooksThatFail},
 	{"Why", modes[:2], testWhy},
+	{"ImagesThatFail", modes[:1], testImagesThatFail},
 	{"ForeignObject", modes[:1], testForeignObject},
 	{"TwoProductsInOneNamespace", modes[:2], testTwoProductsInOneNamespace},
 	{"TenantCannotForgeAChild", modes[:2], testTenantCannotForgeAChild},

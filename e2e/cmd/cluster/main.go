@@ -87,6 +87,8 @@ reconciles them. Put the program there, and begin anew: make cluster-down cluste
   kubectl apply -f deploy/samples/modelbox.yaml
   kubectl get operetta
 
+A container with the image fail/pull:1, fail/crash:1, fail/oom:1 or fail/probe:1 fails so.
+
 Hooks   %[3]s
 Logs    %[4]s/*.log
 End it  make cluster-down

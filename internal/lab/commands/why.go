@@ -145,6 +145,7 @@ func (p *program) answerWhy(out *bytes.Buffer, selection why.Selection, flags *w
 	case err != nil:
 	case !flags.all:
 		err = p.onlyOne(subjects, selection, choose, flags.file)
+	case len(subjects) == 0 && len(flags.seen) > 0 && flags.output != "text":
 	case len(subjects) == 0 && len(flags.seen) > 0: // kubectl was asked for them
 		fmt.Fprintln(out, "there is no custom resource of a kind that "+p.Name()+" knows"+inNamespaceOf(selection))
 		return nil, nil
