@@ -35,7 +35,7 @@ var fails = []struct{ cause, event, message string }{
 	{"pull", "Failed", "Error: ImagePullBackOff"},
 	{"crash", "BackOff", "Back-off restarting failed container"},
 	{"oom", "BackOff", "Back-off restarting failed container"},
-	{"probe", "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503"},
+	{"probe", "Unhealthy", "Readiness probe failed: dial tcp 10.0.0.1:80: connect: connection refused"},
 }
 
 // failStages returns the stages of all images that fail.

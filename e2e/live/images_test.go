@@ -12,6 +12,11 @@ var failingImages = map[string]string{
 	"pull": "ImagePullBackOff", "crash": "CrashLoopBackOff, after it ended: Error, exit code 1", "oom": "OOMKilled", "probe": "readiness probe",
 }
 
+// has reports whether a sentence has some words, where they may begin it.
+func has(sentence, words string) bool {
+	return strings.Contains(strings.ToLower(sentence), strings.ToLower(words))
+}
+
 // testImagesThatFail: the status says it, and so does why.
 func testImagesThatFail(w *world) {
 	for cause := range failingImages {
@@ -19,7 +24,7 @@ func testImagesThatFail(w *world) {
 	}
 	for cause, words := range failingImages {
 		w.eventually(cause+" is told", func() error {
-			if is := w.condition("modelboxes.model.github.com", cause, "Ready"); !strings.HasPrefix(is, "False ") || !strings.Contains(is, words) {
+			if is := w.condition("modelboxes.model.github.com", cause, "Ready"); !strings.HasPrefix(is, "False ") || !has(is, words) {
 				return fmt.Errorf("the status says %q", is)
 			}
 			var answer struct {
@@ -28,7 +33,7 @@ func testImagesThatFail(w *world) {
 			if err := json.Unmarshal([]byte(w.plugin("why", "mb/"+cause, "--output=json")), &answer); err != nil {
 				return err
 			}
-			if is := fmt.Sprint(answer.Because); !strings.Contains(is, words) {
+			if is := fmt.Sprint(answer.Because); !has(is, words) {
 				return fmt.Errorf("why says %s", is)
 			}
 			return nil
