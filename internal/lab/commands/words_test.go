@@ -52,7 +52,9 @@ func TestNoMessageIsBroken(t *testing.T) {
 	folder := t.TempDir()
 	_, stdout, _ := operetta(t, "", "simulate", "../../../deploy/samples/build.yaml", "--vanish", "Job/hello-05b7f44d67", "-o", "json", "--record", folder)
 	var dump struct {
-		Run struct{ Steps []struct{ Events []struct{ Verb, By string } } }
+		Run struct {
+			Steps []struct{ Events []struct{ Verb, By string } }
+		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(stdout), &dump))
 	require.NotEmpty(t, dump.Run.Steps)
