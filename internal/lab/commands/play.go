@@ -25,6 +25,9 @@ import (
 // samplesFolder is where a project has its samples.
 const samplesFolder = "deploy/samples"
 
+// firstSample is the one that the page opens with, where there is one of that name.
+const firstSample = "modelbox"
+
 func newPlayCommand(p *program) *cobra.Command {
 	var port int
 	cmd := &cobra.Command{
@@ -35,8 +38,8 @@ resources as simulate does: what they own as a graph, each step, what changes in
 which object, and what happens when something fails, vanishes, is edited or is
 deleted. A link has all that is needed to play the same again.
 
-The page begins with the files, or with the first one in ` + samplesFolder + ` where none
-is named. Nothing is written, and no cluster is called.`,
+The page begins with the files, or where none is named with ` + firstSample + `.yaml in ` + samplesFolder + `,
+or the first one there. Nothing is written, and no cluster is called.`,
 		Example: `  operetta play
   operetta play deploy/samples/podset.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.servePage(cmd.Context(), args, port) },
@@ -79,7 +82,8 @@ func serveUntil(ctx context.Context, listener net.Listener, handler http.Handler
 
 // playOptions reads what the page begins with, and compiles the CRDs, which takes a second.
 func (p *program) playOptions(paths []string) (options page.Options, err error) {
-	options.Player = pagePlayer{p}
+	player := pagePlayer{p, map[page.File]string{}}
+	options.Player = player
 	if options.Schemas, err = page.SchemasOf(p.Controllers()); err != nil {
 		return options, err
 	}
@@ -88,15 +92,16 @@ func (p *program) playOptions(paths []string) (options page.Options, err error) 
 			return options, err
 		}
 	}
-	if options.Samples, err = p.playSamples(); err != nil {
+	if options.Samples, err = player.samples(); err != nil {
 		return options, err
 	}
 	options.Start.Program = p.Name()
 	if len(paths) == 0 && len(options.Samples) > 0 {
-		options.Start.Scenario.Files = options.Samples[0].Files
+		first := max(0, slices.IndexFunc(options.Samples, func(s page.Sample) bool { return s.Name == firstSample }))
+		options.Start.Scenario.Files = options.Samples[first].Files
 	}
 	for _, path := range paths {
-		file, err := p.playFile(path)
+		file, err := player.file(path)
 		if err != nil {
 			return options, err
 		}
@@ -105,15 +110,15 @@ func (p *program) playOptions(paths []string) (options page.Options, err error) 
 	return options, nil
 }
 
-// playSamples returns the samples of the project in the current folder, or where there are none
+// samples returns the samples of the project in the current folder, or where there are none
 // the beginning of one for each kind.
-func (p *program) playSamples() (samples []page.Sample, err error) {
+func (p pagePlayer) samples() (samples []page.Sample, err error) {
 	paths, err := filepath.Glob(samplesFolder + "/*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		file, err := p.playFile(path)
+		file, err := p.file(path)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +134,8 @@ func (p *program) playSamples() (samples []page.Sample, err error) {
 	return samples, nil
 }
 
-func (p *program) playFile(path string) (file page.File, err error) {
+// file reads a file, and remembers where it is.
+func (p pagePlayer) file(path string) (file page.File, err error) {
 	text, err := p.readFile(path)
 	if err != nil {
 		return file, err
@@ -144,7 +150,11 @@ func (p *program) playFile(path string) (file page.File, err error) {
 	if path == "-" {
 		name = "input.yaml"
 	}
-	return page.File{Name: name, Text: string(text)}, nil
+	file = page.File{Name: name, Text: string(text)}
+	if path != "-" {
+		p.paths[file] = path
+	}
+	return file, nil
 }
 
 // ofCluster finds what only a List or an object of a cluster has.

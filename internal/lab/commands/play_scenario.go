@@ -23,7 +23,11 @@ import (
 )
 
 // pagePlayer plays the scenarios of a page as simulate plays files.
-type pagePlayer struct{ *program }
+type pagePlayer struct {
+	*program
+
+	paths map[page.File]string // of what was read
+}
 
 // playing is a scenario while it is played.
 type playing struct {
@@ -85,7 +89,47 @@ func (p pagePlayer) Run(ctx context.Context, scenario page.Scenario) (*page.Run,
 	if refused, ok := errors.AsType[refusal](failure); ok && !page.AnyWrong(warnings) {
 		problems = append(problems, refused.document.problems(refused.cause)...)
 	}
-	return &page.Run{Run: *happened, Problems: problems}, nil
+	command, unsaved := p.command(scenario)
+	return &page.Run{Run: *happened, Problems: problems, Command: command, Unsaved: unsaved}, nil
+}
+
+// command returns the command line that plays a scenario, for a shell, and the names of the files that it takes
+// to be as they are on the page.
+func (p pagePlayer) command(scenario page.Scenario) (line string, unsaved []string) {
+	words := []string{p.Name(), "simulate"}
+	for _, file := range scenario.Files {
+		path, isSaved := p.paths[file]
+		if !isSaved {
+			path = file.Name
+			unsaved = append(unsaved, path)
+		}
+		words = append(words, path)
+	}
+	if scenario.Apply != "" && scenario.Apply != string(player.DynamicApply) {
+		words = append(words, "--apply", scenario.Apply)
+	}
+	actions, _ := scenario.Parsed() // they were played
+	for _, action := range actions {
+		flag, given, _ := strings.Cut(action.String(), " ")
+		if !player.IsFlag(action.Do) {
+			flag, given = "action", action.String()
+		}
+		words = append(words, "--"+flag, given)
+	}
+	for i, word := range words {
+		words[i] = quoted(word)
+	}
+	return strings.Join(words, " "), unsaved
+}
+
+// plainWord is a word that a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // inLines returns an error in the lines in which it is printed.

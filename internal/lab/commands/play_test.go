@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -58,7 +59,7 @@ func samplePlayer(t testing.TB) pagePlayer {
 		shared = p
 		return nil
 	}}, []string{"version"}, cli.Streams{Out: io.Discard, Err: os.Stderr})
-	return pagePlayer{&program{shared, invariants.All()}}
+	return pagePlayer{&program{shared, invariants.All()}, map[page.File]string{}}
 }
 
 // TestTranscriptIsThatOfSimulate: what a link reproduces is what the command prints, to the byte.
@@ -105,9 +106,49 @@ func requireSame(t *testing.T, p pagePlayer, paths []string, apply string, actio
 		told = "operetta: " + run.Error + "\n"
 	}
 	require.Equal(t, stderr, told, args)
+	requireCommand(t, p, scenario, run)
 	again, err := p.Run(t.Context(), scenario)
 	require.NoError(t, err)
 	require.Equal(t, run, again, "it is not deterministic: %s", args)
+}
+
+// requireCommand wants the command line of a run, as a shell reads it, to say the same.
+func requireCommand(t *testing.T, p pagePlayer, scenario page.Scenario, run *page.Run) {
+	t.Helper()
+	words, err := exec.Command("sh", "-c", `for word in "$@"; do :; done; eval "set -- $1"; printf '%s\0' "$@"`, "sh", run.Command).Output()
+	require.NoError(t, err)
+	args := strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")
+	require.Equal(t, []string{p.Name(), "simulate"}, args[:2])
+	_, stdout, _ := operetta(t, "", args[1:]...)
+	require.Equal(t, run.Transcript, stdout, run.Command)
+	for _, file := range scenario.Files {
+		require.Contains(t, run.Unsaved, file.Name)
+	}
+}
+
+// TestTheCommandNamesFilesThatAreSaved, and says which are not.
+func TestTheCommandNamesFilesThatAreSaved(t *testing.T) {
+	p, path := samplePlayer(t), "../../../deploy/samples/podset.yaml"
+	file, err := p.file(path)
+	require.NoError(t, err)
+	scenario := page.Scenario{Files: []page.File{file}, Apply: "server-side-apply", Actions: []page.Action{{At: 4, Action: "evict Pod/cache-0 disk"}, {Action: "delete PodSet/cache"}}}
+	run, err := p.Run(t.Context(), scenario)
+	require.NoError(t, err)
+	require.Equal(t, "operetta simulate "+path+" --apply server-side-apply --evict 'Pod/cache-0@4 disk' --action 'delete PodSet/cache'", run.Command)
+	require.Empty(t, run.Unsaved)
+	scenario.Files[0].Text += "# edited\n"
+	run, err = p.Run(t.Context(), scenario)
+	require.NoError(t, err)
+	require.Contains(t, run.Command, "operetta simulate podset.yaml --apply")
+	require.Equal(t, []string{"podset.yaml"}, run.Unsaved)
+}
+
+// TestTheFirstSampleIsModelBox, which the README begins with.
+func TestTheFirstSampleIsModelBox(t *testing.T) {
+	t.Chdir("../../..")
+	options, err := samplePlayer(t).playOptions(nil)
+	require.NoError(t, err)
+	require.Equal(t, "modelbox.yaml", options.Start.Scenario.Files[0].Name)
 }
 
 // TestTranscriptOfEdits: a custom resource that comes again is an edit, which may be refused.
@@ -174,6 +215,7 @@ func TestEachAction(t *testing.T) {
 		again, err := p.Run(t.Context(), scenarioOf(t, sample, page.Action{At: step, Action: text}))
 		require.NoError(t, err)
 		require.Equal(t, run, again, "%s is not deterministic", action)
+		requireCommand(t, p, scenarioOf(t, sample), run)
 
 		one, err := player.ParseAction(text)
 		require.NoError(t, err)
@@ -337,6 +379,7 @@ func TestPlayServesUntilItIsInterrupted(t *testing.T) {
 	for _, kind := range player.ActionKinds() {
 		hasButton := slices.ContainsFunc(schemas.Actions, func(a page.ActionKind) bool { return a.Name == kind.Name })
 		require.Equal(t, kind.IsFlag && kind.Name != "edit", hasButton, kind.Name)
+		require.Equal(t, kind.IsFlag, kind.Group != "" && kind.Word != "", kind.Name)
 	}
 	interrupt()
 	require.Equal(t, 0, <-code)

@@ -11,11 +11,14 @@ type Run struct {
 	run.Run
 
 	Problems []Problem `json:"problems,omitempty"`
+	// Command plays the same, once the texts of Unsaved are in files of their names.
+	Command string   `json:"command,omitempty"`
+	Unsaved []string `json:"unsaved,omitempty"`
 }
 
 // Refused is the run of a scenario that has mistakes: there is none.
 func Refused(problems []Problem) *Run {
-	return &Run{run.Run{Error: problems[0].Message, Outcomes: []run.Outcome{}, Steps: []run.Step{}, Objects: []*run.Object{}}, problems}
+	return &Run{Run: run.Run{Error: problems[0].Message, Outcomes: []run.Outcome{}, Steps: []run.Step{}, Objects: []*run.Object{}}, Problems: problems}
 }
 
 // AnyWrong reports whether there is more than warnings.

@@ -20,6 +20,9 @@ type ActionKind struct {
 	Name string `json:"name"`
 	// Does says what happens then.
 	Does string `json:"does"`
+	// Group is who or what does it, and Word says it in a word or three.
+	Group string `json:"group"`
+	Word  string `json:"word"`
 	// Of is parent where it is done to custom resources, pods where it is done to Pods and what controls some,
 	// kind where it concerns all objects of a kind, and object otherwise.
 	Of string `json:"of"`
@@ -53,7 +56,7 @@ func actions() (list []ActionKind) {
 		case !strings.Contains(k.Form, "/"):
 			of = "kind"
 		}
-		action := ActionKind{Name: k.Name, Does: k.Does, Of: of, Kinds: k.Kinds}
+		action := ActionKind{Name: k.Name, Does: k.Does, Group: k.Group, Word: k.Word, Of: of, Kinds: k.Kinds}
 		for _, detail := range k.Details {
 			action.Details = append(action.Details, Detail(detail))
 		}

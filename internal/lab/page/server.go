@@ -35,10 +35,11 @@ type Case struct {
 	Out  string `json:"out"`
 }
 
-// Start is what the page shows first.
+// Start is what the page shows first, and how long a run may take.
 type Start struct {
 	Program  string   `json:"program"`
 	Scenario Scenario `json:"scenario"`
+	Seconds  float64  `json:"seconds"`
 }
 
 // Sample is something to begin with.
@@ -70,6 +71,7 @@ type server struct {
 
 // Handler returns the page and what it asks for.
 func Handler(options Options) http.Handler {
+	options.Start.Seconds = MaxTime.Seconds()
 	s := &server{Options: options, turn: turn{slot: make(chan struct{}, 1)}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.index)
@@ -147,7 +149,7 @@ func read(w http.ResponseWriter, r *http.Request) (scenario Scenario, status int
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return scenario, http.StatusRequestEntityTooLarge, fmt.Errorf("a scenario has at most %d MiB", MaxBody>>20)
+		return scenario, http.StatusRequestEntityTooLarge, fmt.Errorf("files and actions have at most %d MiB here: play less at once, or use simulate", MaxBody>>20)
 	}
 	if err == nil {
 		decoder := json.NewDecoder(bytes.NewReader(text))

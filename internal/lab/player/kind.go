@@ -44,6 +44,8 @@ type ActionKind struct {
 	Name, Form string
 	// Does says what happens.
 	Does string
+	// Group is who or what does it, and Word says it in a word or three, both for those with a button.
+	Group, Word string
 	// Begins is the step of an action that names none. Zero is after everything has converged, but
 	// for [Fail] and [Hold], which begin with the object.
 	Begins int
@@ -73,20 +75,20 @@ type Detail struct {
 // ActionKinds returns all of them.
 func ActionKinds() []ActionKind {
 	return []ActionKind{
-		{Name: Fail, Form: anObject + " [CAUSE]", IsFlag: true, Details: troubles(), Does: "it never becomes ready, or its Pods fail"},
-		{Name: Hold, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods run, and become neither ready nor done"},
-		{Name: Flap, Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods become not ready and ready again, twice"},
-		{Name: Evict, Form: anObject + oneOf(evictions[1:]), IsFlag: true, OfPods: true, Details: evictions, Does: "its Pods are evicted, as by a node that is short of memory"},
-		{Name: LoseNode, Form: anObject, IsFlag: true, OfPods: true, Does: "the node of its Pods stops answering"},
-		{Name: Vanish, Form: anObject, IsFlag: true, Does: "it is deleted by hand, once"},
-		{Name: "drain", Form: anObject, IsFlag: true, OfPods: true, Does: "its Pods are evicted, if their PodDisruptionBudgets allow it"},
-		{Name: "quota", Form: "KIND|off", IsFlag: true, Begins: 1, Does: "no more of the kind can be created"},
-		{Name: refuse, Form: "KIND" + oneOf(refusals), IsFlag: true, Begins: 1, Details: refusals, Does: "it cannot be created, because an admission webhook denies it, or for that reason"},
-		{Name: "take-name", Form: anObject + oneOf(takers), IsFlag: true, Begins: 1, Kinds: slices.Sorted(maps.Keys(strangers)), Details: takers, Does: "somebody else's object has its name"},
-		{Name: "edit", Form: anObject + " PATCH", IsFlag: true, Does: "a user changes it, by a merge patch in JSON"},
-		{Name: "late-cache", Form: anObject, IsFlag: true, OfParents: true, Begins: 2, Does: "it is synced by a Metacontroller that has not heard of the step before"},
-		{Name: "crash", Form: anObject + " [N]", IsFlag: true, OfParents: true, Begins: 1, Does: "Metacontroller dies after its first, or Nth, write for it"},
-		{Name: "lose-status", Form: anObject, IsFlag: true, OfParents: true, Begins: 1, Does: "the write of its status is lost"},
+		{Name: Fail, Form: anObject + " [CAUSE]", IsFlag: true, Group: "Pod", Word: "never ready", Details: troubles(), Does: "it never becomes ready, or its Pods fail"},
+		{Name: Hold, Form: anObject, IsFlag: true, Group: "Pod", Word: "runs, not ready", OfPods: true, Does: "its Pods run, and become neither ready nor done"},
+		{Name: Flap, Form: anObject, IsFlag: true, Group: "Pod", Word: "ready on and off", OfPods: true, Does: "its Pods become not ready and ready again, twice"},
+		{Name: Evict, Form: anObject + oneOf(evictions[1:]), IsFlag: true, Group: "Pod", Word: "the node is full", OfPods: true, Details: evictions, Does: "its Pods are evicted, as by a node that is short of memory"},
+		{Name: LoseNode, Form: anObject, IsFlag: true, Group: "Pod", Word: "the node is silent", OfPods: true, Does: "the node of its Pods stops answering"},
+		{Name: Vanish, Form: anObject, IsFlag: true, Group: "people", Word: "deletes it once", Does: "it is deleted by hand, once"},
+		{Name: "drain", Form: anObject, IsFlag: true, Group: "Pod", Word: "the node is emptied", OfPods: true, Does: "its Pods are evicted, if their PodDisruptionBudgets allow it"},
+		{Name: "quota", Form: "KIND|off", IsFlag: true, Group: "cluster", Word: "no more of the kind", Begins: 1, Does: "no more of the kind can be created"},
+		{Name: refuse, Form: "KIND" + oneOf(refusals), IsFlag: true, Group: "cluster", Word: "creation is denied", Begins: 1, Details: refusals, Does: "it cannot be created, because an admission webhook denies it, or for that reason"},
+		{Name: "take-name", Form: anObject + oneOf(takers), IsFlag: true, Group: "people", Word: "its name is used", Begins: 1, Kinds: slices.Sorted(maps.Keys(strangers)), Details: takers, Does: "somebody else's object has its name"},
+		{Name: "edit", Form: anObject + " PATCH", IsFlag: true, Group: "people", Word: "change a field", Does: "a user changes it, by a merge patch in JSON"},
+		{Name: "late-cache", Form: anObject, IsFlag: true, Group: "Metacontroller", Word: "sees the step before", OfParents: true, Begins: 2, Does: "it is synced by a Metacontroller that has not heard of the step before"},
+		{Name: "crash", Form: anObject + " [N]", IsFlag: true, Group: "Metacontroller", Word: "dies after a write", OfParents: true, Begins: 1, Does: "Metacontroller dies after its first, or Nth, write for it"},
+		{Name: "lose-status", Form: anObject, IsFlag: true, Group: "Metacontroller", Word: "its write is lost", OfParents: true, Begins: 1, Does: "the write of its status is lost"},
 		{Name: "create", Form: objectJSON, Does: "a user applies an object"},
 		{Name: "delete", Form: anObject + " [orphan|foreground]", Does: "a user deletes it"},
 		{Name: "mend", Does: "whatever fails, holds, flaps, is lost or is refused no longer does"},
@@ -136,6 +138,12 @@ var (
 	}
 	takers = []Detail{{Name: Ownerless, Does: "an object that nobody owns has its name"}}
 )
+
+// IsFlag reports whether the actions of a name are a flag of simulate and a button of the page.
+func IsFlag(name string) bool {
+	kind := kindOfAction(name)
+	return kind != nil && kind.IsFlag
+}
 
 func kindOfAction(name string) *ActionKind {
 	list := ActionKinds()

@@ -11,6 +11,13 @@ import (
 	"github.com/operetta-dev/operetta/internal/lab/player"
 )
 
+// TestALineIsALine: what a server says in several is one of the transcript, without escapes.
+func TestALineIsALine(t *testing.T) {
+	world := player.New(player.Options{})
+	step := player.Step{Events: []player.Event{{Verb: player.Struck, Detail: "it is refused:\n* a\r\n* b\x1b"}}}
+	require.Equal(t, []string{`! it is refused: * a * b\u001b`}, new(Printer).Lines(world, step))
+}
+
 // TestVersions: there is one for each step in which an object changed.
 func TestVersions(t *testing.T) {
 	world := player.New(player.Options{})

@@ -63,11 +63,13 @@ func (r *Printer) Lines(world *player.World, step player.Step) []string {
 	lines := []string{}
 	for _, text := range linesOf(world, step) {
 		if !r.isRepeated(text) {
-			lines = append(lines, printable.Escaped(text)) // it has values of objects
+			lines = append(lines, printable.Escaped(strings.Join(strings.FieldsFunc(text, isLineEnd), " "))) // it has values of objects
 		}
 	}
 	return lines
 }
+
+func isLineEnd(r rune) bool { return r == '\n' || r == '\r' }
 
 // isRepeated reports whether a condition of a custom resource was last printed
 // with the same text.
