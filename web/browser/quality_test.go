@@ -21,11 +21,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// label is what a button is called, without the words that say what it does.
+const label = `(each.querySelector("b") ?? each).textContent.trim()`
+
 // click clicks the button with a text, wherever it is.
 func (p *tab) click(text string) {
 	p.Helper()
-	p.until(fmt.Sprintf(`[...document.querySelectorAll("button")].some((each) => each.textContent.trim() === %q && !each.disabled)`, text))
-	eval[any](p, fmt.Sprintf(`void [...document.querySelectorAll("button")].find((each) => each.textContent.trim() === %q).click()`, text))
+	p.until(fmt.Sprintf(`[...document.querySelectorAll("button")].some((each) => %s === %q && !each.disabled)`, label, text))
+	eval[any](p, fmt.Sprintf(`void [...document.querySelectorAll("button")].find((each) => %s === %q).click()`, label, text))
 }
 
 // audit asks axe what of the page somebody cannot use, and returns what is serious.

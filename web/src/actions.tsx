@@ -10,6 +10,8 @@ import { Dialog } from "./dialog.tsx";
 interface Choice {
   name: string;
   does: string;
+  group: string;
+  word: string;
   action: string;
   details: Detail[];
 }
@@ -27,16 +29,25 @@ export function choicesFor(item: Item, objects: Item[], actions: ActionKind[]): 
   const controlsPods = hasPods(item, objects);
   const choices = actions
     .filter(({ of, kinds }) => (of === "parent") === isParent && (of !== "pods" || controlsPods) && (kinds ?? [kind]).includes(kind))
-    .map(({ name, does, of, details }) => ({
+    .map(({ name, does, group, word, of, details }) => ({
       name: name.charAt(0).toUpperCase() + name.slice(1).replaceAll("-", " "),
       does,
+      group,
+      word,
       action: `${name} ${of === "kind" ? kind : id}`,
       details: (details ?? []).filter((each) => (!each.ofPods || controlsPods) && (each.kinds ?? [kind]).includes(kind)),
     }));
-  return isParent ? [...choices, { name: "Delete", does: "a user deletes it", action: `delete ${id}`, details: [] }] : choices;
+  return isParent ? [...choices, { name: "Delete", does: "a user deletes it", group: "people", word: "delete it", action: `delete ${id}`, details: [] }] : choices;
 }
 
 const general = ["mend", "restart", "quota off", "refuse Pod off", "wait 5m", "wait timer", "relist Pod", "metric ", "due CronJob/"];
+
+const groups = [
+  { name: "Pod", title: "Pod" },
+  { name: "cluster", title: "Cluster" },
+  { name: "people", title: "People" },
+  { name: "Metacontroller", title: "Metacontroller" },
+];
 
 /** tellBy returns what tells of a button or a list while somebody is at it. */
 function tellBy(onHint: (text: string) => void, text: string) {
@@ -56,20 +67,30 @@ export function Actions({ item, objects, step, actions, onAct }: Props) {
   const [isEditing, setEditing] = useState(false);
   const version = versionAt(item, step);
   const exists = !!version && version.state !== "gone";
+  const choices = choicesFor(item, objects, actions);
   return (
     <div class="actions" role="group" aria-label={`Do something to ${item.id} after step ${step}`}>
-      <span class="when">After step {step}:</span>
-      {choicesFor(item, objects, actions).map((choice) => (
-        <Choose key={choice.name} choice={choice} onHint={setHint} onAct={onAct} />
-      ))}
-      {exists && (
-        <button type="button" onClick={() => setEditing(true)} {...tellBy(setHint, "change a field, as a user does")}>
-          Edit…
-        </button>
-      )}
       <p class="hint" aria-hidden="true">
-        {hint || `It happens as step ${step + 1} begins.`}
+        {hint || `Break it: what you press happens as step ${step + 1} begins.`}
       </p>
+      {groups.map(({ name, title }) => {
+        const ofGroup = choices.filter(({ group }) => group === name);
+        const hasEdit = name === "people" && exists;
+        if (ofGroup.length === 0 && !hasEdit) return null;
+        return (
+          <fieldset key={name}>
+            <legend>{title}</legend>
+            {ofGroup.map((choice) => (
+              <Choose key={choice.name} choice={choice} onHint={setHint} onAct={onAct} />
+            ))}
+            {hasEdit && (
+              <button type="button" onClick={() => setEditing(true)} {...tellBy(setHint, "change a field, as a user does")}>
+                <b>Edit…</b> <small>change a field</small>
+              </button>
+            )}
+          </fieldset>
+        );
+      })}
       {isEditing && version?.object && (
         <Edit
           item={item}
@@ -93,7 +114,7 @@ interface ChooseProps {
 
 /** Choose is a button, and where there are several ways to do it, which one. */
 function Choose({ choice, onHint, onAct }: ChooseProps) {
-  const { name, action, details } = choice;
+  const { name, word, action, details } = choice;
   const [how, setHow] = useState("");
   const hintOf = (way: string) => details.find((each) => each.name === way)?.does ?? choice.does;
   const hint = hintOf(how);
@@ -104,7 +125,7 @@ function Choose({ choice, onHint, onAct }: ChooseProps) {
   const tell = tellBy(onHint, hint);
   const button = (
     <button type="button" title={hint} onClick={() => onAct(`${action} ${how}`.trim())} {...tell}>
-      {name}
+      <b>{name}</b> <small>{word}</small>
     </button>
   );
   if (details.length === 0) return button;

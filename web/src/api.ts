@@ -12,6 +12,8 @@ export interface Sample {
 export interface ActionKind {
   name: string;
   does: string;
+  group: string; // who or what does it
+  word: string; // what it does, in a word or three
   of: "parent" | "pods" | "object" | "kind";
   kinds?: string[];
   details?: Detail[];
@@ -48,10 +50,16 @@ async function get<T>(path: string): Promise<T> {
 
 async function post(path: string, scenario: Scenario, signal?: AbortSignal): Promise<Response> {
   const body = JSON.stringify(scenario);
-  return fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, ...(signal ? { signal } : {}) });
+  try {
+    return await fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body, ...(signal ? { signal } : {}) });
+  } catch (error) {
+    if (error instanceof TypeError) throw new Error("The program that serves this page does not answer: start it again.");
+    throw error;
+  }
 }
 
-export const start = () => get<{ version: string; scenario: Scenario }>("start");
+/** start is what the page begins with, and how long a run may take. */
+export const start = () => get<{ scenario: Scenario; seconds: number }>("start");
 export const samples = () => get<Sample[]>("samples");
 export const schemas = () => get<Schemas>("schemas");
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { diff, type Line } from "./diff.ts";
-import { before, clock, lookOf, verbOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
+import { before, beginOf, byWhom, clock, conditionsOf, lookOf, verbOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
 import { Shape } from "./shape.tsx";
 import { Tabs } from "./tabs.tsx";
 import { toLines } from "./yaml.ts";
@@ -14,6 +14,9 @@ interface Props {
   step: number;
   chosen: number;
   onStep: (step: number) => void;
+  /** isOpen is set on a small screen, where the object lies over the rest, once somebody has chosen it. */
+  isOpen: boolean;
+  onClose: () => void;
   children?: ComponentChildren;
 }
 
@@ -53,7 +56,51 @@ function Yaml({ item, step }: { item: Item; step: number }) {
   );
 }
 
-function History({ run, step, chosen, onStep }: Props) {
+/** Conditions is the table of them: what somebody on call reads first. */
+function Conditions({ run, item, step }: { run: Run; item: Item; step: number }) {
+  const version = versionAt(item, step);
+  const list = conditionsOf(version);
+  const begin = useMemo(() => beginOf(run), [run]);
+  if (list.length === 0) return null;
+  const former = version?.step === step ? conditionsOf(before(item, version)) : list;
+  return (
+    <div class="conditions" role="region" tabIndex={0} aria-label={`Conditions of ${item.id}`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Type</th>
+            <th scope="col">Status</th>
+            <th scope="col">Reason</th>
+            <th scope="col">Since</th>
+          </tr>
+        </thead>
+        {list.map(({ type, status, reason, message, lastTransitionTime }) => {
+          const old = former.find((each) => each.type === type);
+          const isNew = old?.status !== status || old?.reason !== reason || old?.message !== message;
+          return (
+            <tbody class={isNew ? "added" : ""}>
+              <tr>
+                <th scope="row">{type}</th>
+                <td class={`is-${status}`}>{status}</td>
+                <td>{reason}</td>
+                <td title={lastTransitionTime}>{lastTransitionTime && begin !== undefined ? clock(Math.max(0, Date.parse(lastTransitionTime) - begin) / 1000) : ""}</td>
+              </tr>
+              {message && (
+                <tr>
+                  <td class="message" colSpan={4}>
+                    {message}
+                  </td>
+                </tr>
+              )}
+            </tbody>
+          );
+        })}
+      </table>
+    </div>
+  );
+}
+
+function History({ run, step, chosen, onStep }: Pick<Props, "run" | "step" | "chosen" | "onStep">) {
   const steps = useMemo(
     () => run.steps.map((each, index) => ({ number: index + 1, seconds: each.seconds, events: each.events.filter((e) => e.object === chosen) })).filter((s) => s.events.length > 0),
     [run, chosen],
@@ -70,7 +117,7 @@ function History({ run, step, chosen, onStep }: Props) {
               <>
                 <div class="what">
                   {verbOf(event)}
-                  {event.by ? ` by ${event.by}` : ""}
+                  {byWhom(event)}
                   {event.detail ? `: ${event.detail}` : ""}
                 </div>
                 {event.changes?.map((change) => (
@@ -88,7 +135,7 @@ function History({ run, step, chosen, onStep }: Props) {
 }
 
 export function Inspector(props: Props) {
-  const { run, step, chosen, children } = props;
+  const { run, step, chosen, isOpen, onClose, children } = props;
   const item = run.objects[chosen];
   if (!item) {
     return (
@@ -99,14 +146,18 @@ export function Inspector(props: Props) {
   }
   const version = versionAt(item, step);
   return (
-    <section class="inspector" aria-label={`Object ${item.id}`}>
+    <section class={`inspector${isOpen ? " open" : ""}`} aria-label={`Object ${item.id}`}>
       <header>
         <svg width="20" height="20" viewBox="-10 -10 20 20" aria-hidden="true">
           <Shape look={lookOf(version)} x={0} y={0} />
         </svg>
         <h2>{item.id}</h2>
         <span class="state">{wordsFor(version)}</span>
+        <button type="button" class="close" aria-label="Close the object" onClick={onClose}>
+          ×
+        </button>
       </header>
+      <Conditions run={run} item={item} step={step} />
       {children}
       <Tabs
         label={item.id}

@@ -4,7 +4,7 @@
 
 import { useMemo, useRef } from "preact/hooks";
 
-import { conditionsOf, lookOf, wordsFor, type Item, type Run } from "./run.ts";
+import { clock, conditionsOf, lookOf, wordsFor, type Item, type Run } from "./run.ts";
 import { useSize } from "./size.ts";
 
 const height = 20;
@@ -57,7 +57,7 @@ function conditionLanes(item: Item, object: number, end: number): Lane[] {
     bars: barsOf(item, end, (index) => {
       const condition = conditionsOf(item.versions[index]).find((c) => c.type === type);
       const look = condition?.status === "True" ? (type === "Ready" ? "ready" : "is-true") : "is-false";
-      return condition && { look, words: `${type}=${condition.status} ${condition.reason}` };
+      return condition && { look, words: `${type}=${condition.status} ${condition.reason ?? ""}`.trim() };
     }),
   }));
 }
@@ -103,38 +103,78 @@ export function Lanes({ run, step, chosen, onStep, onChoose }: Props) {
   const { width } = useSize(ref);
   const lanes = useMemo(() => lanesOf(run), [run]);
   const steps = run.steps.length;
+  const axis = useMemo(() => <Axis {...{ run, width }} />, [run, width]);
   const picture = useMemo(() => <Picture {...{ lanes, steps, width, chosen }} />, [lanes, steps, width, chosen]);
   const labels = useMemo(() => <Labels {...{ lanes, chosen, onChoose }} />, [lanes, chosen, onChoose]);
   const click = (event: MouseEvent) => {
     const bounds = ref.current?.querySelector(".tracks")?.getBoundingClientRect();
     if (!bounds) return;
     const lane = lanes[Math.floor((event.clientY - bounds.top) / height)];
-    if (lane) onChoose(lane.object);
+    if (lane && event.clientY >= bounds.top) onChoose(lane.object);
     onStep(Math.max(1, Math.min(steps, Math.round(((event.clientX - bounds.left - thumb / 2) / (width - thumb - tail)) * (steps - 1)) + 1)));
   };
   return (
     <div class="lanes">
       {labels}
       <div ref={ref} class="track" onClick={click}>
+        {axis}
         {picture}
-        <svg class="cursor" width={width} height={lanes.length * height} aria-hidden="true">
-          <line x1={xOf(step, steps, width)} x2={xOf(step, steps, width)} y1={0} y2={lanes.length * height} />
+        <svg class="cursor" width={width} height={(lanes.length + 1) * height} aria-hidden="true">
+          <line x1={xOf(step, steps, width)} x2={xOf(step, steps, width)} y1={0} y2={(lanes.length + 1) * height} />
         </svg>
       </div>
     </div>
   );
 }
 
+const between = 52; // pixels from one tick to the next, at least
+
+/** ticksOf returns the steps that have a tick: the first of each time, where there is room for it. */
+function ticksOf(run: Run, width: number): number[] {
+  const ticks: number[] = [];
+  let [at, time] = [-Infinity, ""];
+  run.steps.forEach(({ seconds }, index) => {
+    const x = xOf(index + 1, run.steps.length, width);
+    if (clock(seconds) === time || x - at < between) return;
+    ticks.push(index + 1);
+    [at, time] = [x, clock(seconds)];
+  });
+  return ticks;
+}
+
+/** Axis has the times of the steps, which are equally far from each other: most of a run is waiting. */
+function Axis({ run, width }: { run: Run; width: number }) {
+  return (
+    <svg class="axis" width={width} height={height} aria-hidden="true">
+      {ticksOf(run, width).map((step) => {
+        const x = xOf(step, run.steps.length, width);
+        return (
+          <g>
+            <line x1={x} x2={x} y1={height - 5} y2={height} />
+            <text x={x} y={12} text-anchor={x < 20 ? "start" : "middle"} dx={x < 20 ? -7 : 0}>
+              {clock(run.steps[step - 1]!.seconds)}
+            </text>
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+const tailLength = 11; // characters of a name that are never cut: they tell a Pod from its siblings
+
 function Labels({ lanes, chosen, onChoose }: { lanes: Lane[]; chosen: number; onChoose: Props["onChoose"] }) {
   return (
     <ul class="labels" aria-hidden="true">
+      <li class="axis">time</li>
       {lanes.map((lane) => (
         <li
           class={`${lane.isCondition ? "condition" : ""}${lane.object === chosen ? " chosen" : ""}`}
           title={lane.label}
           onClick={() => onChoose(lane.object)}
         >
-          {lane.label}
+          <span class="head">{lane.label.slice(0, -tailLength)}</span>
+          <span class="tail">{lane.label.slice(-tailLength)}</span>
         </li>
       ))}
     </ul>

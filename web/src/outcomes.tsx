@@ -1,3 +1,5 @@
+import type { ComponentChildren } from "preact";
+
 import type { Run } from "./run.ts";
 import { Shape } from "./shape.tsx";
 
@@ -14,7 +16,7 @@ export function outcomesOf(run: Run): { isGood: boolean; text: string }[] {
   return list;
 }
 
-export function Outcomes({ run, step }: { run: Run; step: number }) {
+export function Outcomes({ run, step, children }: { run: Run; step: number; children?: ComponentChildren }) {
   const when = step < run.steps.length ? "In the end, " : "";
   const outcomes = outcomesOf(run);
   const mayScroll = outcomes.length > 2 || outcomes.some((each) => each.text.length > 200); // keys have to reach it
@@ -28,6 +30,7 @@ export function Outcomes({ run, step }: { run: Run; step: number }) {
           <span>{when + each.text}</span>
         </li>
       ))}
+      {children}
     </ul>
   );
 }

@@ -6,28 +6,32 @@ import { useState } from "preact/hooks";
 import { Graph } from "./graph.tsx";
 import { Inspector } from "./inspector.tsx";
 import { Outcomes } from "./outcomes.tsx";
+import { Panels } from "./panels.tsx";
 import { filled, type Run, type Scenario } from "./run.ts";
+import { useSheet } from "./sheet.ts";
 import { Timeline } from "./timeline.tsx";
 import "./player.css";
 
 function Player({ scenario, run }: { scenario: Scenario; run: Run }) {
   const [step, setStep] = useState(Math.max(1, run.steps.length));
   const [chosen, setChosen] = useState(run.objects.length > 0 ? 0 : -1);
+  const sheet = useSheet(chosen);
   const names = scenario.files.map((file) => file.name).join(", ");
   const actions = (scenario.actions ?? []).map(({ at, action }) => (at ? `${action} at step ${at}` : action)).join(", ");
-  const shown = { run, step, chosen, onStep: setStep, onChoose: setChosen };
+  const choose = (to: number) => (setChosen(to), sheet.open());
+  const shown = { run, step, chosen, onStep: setStep, onChoose: choose };
   return (
-    <div class="app player">
+    <div class="app player" onKeyDown={sheet.onKeyDown}>
       <header class="top">
         <h1>{names}</h1>
         <span class="note">played by operetta{actions && `, with ${actions}`}</span>
       </header>
-      <main>
+      <Panels names={["right", "below"]}>
         <Outcomes run={run} step={step} />
         <Graph {...shown} />
         <Timeline {...shown} />
-        <Inspector {...shown} />
-      </main>
+        <Inspector {...shown} isOpen={sheet.isOpen} onClose={sheet.close} />
+      </Panels>
     </div>
   );
 }

@@ -3,6 +3,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import * as api from "./api.ts";
+import { keep, keptOf } from "./kept.ts";
 import { outcomesOf } from "./outcomes.tsx";
 import { noRun, type Problem, type Run, type Scenario } from "./run.ts";
 import { scenarioIn } from "./share.ts";
@@ -18,33 +19,53 @@ export function place(problem: Problem, scenario: Scenario): string {
 
 const errorsOf = (problems: Problem[]) => problems.filter((problem) => problem.severity === "error");
 
-function told(run: Run, scenario: Scenario): string {
+/** reasonOf says why there is no run of a scenario, or nothing if there is one. */
+function reasonOf(run: Run, scenario: Scenario): string {
   const [wrong] = errorsOf(run.problems);
-  if (run.steps.length === 0 && wrong) return `Not played: ${place(wrong, scenario)}`;
-  return `Played ${run.steps.length} steps. ${outcomesOf(run).map((each) => each.text).join(" ")}`;
+  return run.steps.length === 0 && wrong ? place(wrong, scenario) : "";
 }
 
-/** useRun plays a scenario as soon as nothing has changed for a moment, and keeps the last run while it is wrong. */
+function told(run: Run, scenario: Scenario): string {
+  const reason = reasonOf(run, scenario);
+  if (reason) return `Not played: ${reason}`;
+  const count = run.steps.length;
+  return `Played ${count} ${count === 1 ? "step" : "steps"}. ${outcomesOf(run).map((each) => each.text).join(" ")}`;
+}
+
+/**
+ * useRun plays a scenario as soon as nothing has changed for a moment. While it is refused, the last run stays:
+ * refused says why it is not that of the scenario.
+ */
 function useRun(scenario: Scenario | undefined, tell: (text: string) => void) {
   const [run, setRun] = useState<Run>(noRun);
   const [problems, setProblems] = useState<Problem[]>([]);
-  const [played, setPlayed] = useState<Scenario>(); // what run, problems and status are about
+  const [refused, setRefused] = useState("");
+  const [played, setPlayed] = useState<Scenario>(); // what run, problems and refused are about
+  const [again, setAgain] = useState(0);
   useEffect(() => {
     if (!scenario) return;
     const show = (answer: Run) => {
+      const reason = reasonOf(answer, scenario);
       setPlayed(scenario);
       setProblems(answer.problems);
+      setRefused(reason);
       tell(told(answer, scenario));
-      if (answer.steps.length > 0 || errorsOf(answer.problems).length === 0) setRun(answer);
+      if (!reason) setRun(answer);
     };
     const fail = (error: Error) => {
       setPlayed(scenario);
-      tell(error.message);
+      setProblems([]);
+      setRefused(error.message);
+      tell(`Not played: ${error.message}`);
     };
     const timer = setTimeout(() => api.play(scenario).then((answer) => answer && show(answer), fail), pause);
     return () => clearTimeout(timer);
-  }, [scenario]);
-  return { run, problems, isBusy: played !== scenario, isWrong: errorsOf(problems).length > 0 };
+  }, [scenario, again]);
+  const playAgain = () => {
+    setPlayed(undefined);
+    setAgain(again + 1);
+  };
+  return { run, problems, refused, playAgain, isBusy: played !== scenario, isWrong: refused !== "" || errorsOf(problems).length > 0 };
 }
 
 /** useStep keeps the step that is shown within the run, and at its end if it was there. */
@@ -74,6 +95,8 @@ export function usePlaying() {
   const [scenario, setScenario] = useState<Scenario>();
   const [opened, setOpened] = useState(0); // counts: each is another document to the editor
   const [status, setStatus] = useState("");
+  const [seconds, setSeconds] = useState(0); // that a run may take
+  const first = useRef<Scenario | undefined>(undefined); // what the page began with
   const linked = useRef<Scenario | undefined>(undefined); // what the address has
   const notice = useRef(""); // to be told before how the next run ended
   const tell = (text: string) => {
@@ -99,13 +122,19 @@ export function usePlaying() {
         notice.current = `The link is damaged (${error.message}): this is another run. `;
         return false;
       });
-      if (!isOpen) open((await api.start()).scenario);
+      const start = await api.start();
+      first.current = start.scenario;
+      setSeconds(start.seconds);
+      if (!isOpen) open(keptOf(start.scenario) ?? start.scenario);
     };
     begin().catch((error: Error) => tell(error.message));
     const changed = () => void openLink().catch(() => tell("The link is damaged."));
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
+  useEffect(() => {
+    if (scenario && first.current) keep(first.current, scenario);
+  }, [scenario]);
   useEffect(() => {
     if (!linked.current || linked.current === scenario) return;
     history.replaceState(null, "", location.pathname); // to load the page again must not bring back what was before
@@ -116,7 +145,7 @@ export function usePlaying() {
     shown.await(at);
     setScenario((now) => now && { ...now, actions: [...(now.actions ?? []), { at, action }] });
   };
-  return { ...played, ...shown, scenario, setScenario, opened, open, act, status, tell, onLink: () => (linked.current = scenario) };
+  return { ...played, ...shown, seconds, scenario, setScenario, opened, open, act, status, tell, onLink: () => (linked.current = scenario) };
 }
 
 export type Playing = ReturnType<typeof usePlaying>;

@@ -71,6 +71,9 @@ export interface Run {
   outcomes: Outcome[];
   steps: Step[];
   objects: Item[];
+  /** command plays the same, once the files of unsaved have the texts of the page. */
+  command?: string;
+  unsaved?: string[];
 }
 
 export interface SourceFile {
@@ -141,8 +144,19 @@ export function wordsFor(version: Version | undefined): string {
 export interface Condition {
   type: string;
   status: string;
-  reason: string;
-  message: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
+}
+
+/** beginOf returns when a run began, in milliseconds, or nothing if no object tells. */
+export function beginOf(run: Run): number | undefined {
+  for (const { versions } of run.objects) {
+    const first = versions[0];
+    const created = Date.parse(String((first?.object?.["metadata"] as KubeObject | undefined)?.["creationTimestamp"]));
+    if (first && created) return created - 1000 * (run.steps[first.step - 1]?.seconds ?? 0);
+  }
+  return undefined;
 }
 
 /** conditionsOf returns the conditions of an object. */
@@ -159,7 +173,11 @@ export function clock(seconds: number): string {
   return parts.join("") || "0s";
 }
 
-const verbs: Record<string, string> = { reported: "status changed", deleting: "is being deleted", struck: "fault" };
+const verbs: Record<string, string> = { reported: "status changed", deleting: "deletion begun", struck: "fault", failed: "sync failed" };
+const actors: Record<string, string> = { applied: "a user", "deleted by hand": "a user" };
 
 /** verbOf says what happened, in words. */
 export const verbOf = (event: RunEvent) => verbs[event.verb] ?? event.verb;
+
+/** byWhom says who did it, in words that follow what happened. */
+export const byWhom = (event: RunEvent) => (event.by ? ` by ${actors[event.by] ?? event.by}` : "");

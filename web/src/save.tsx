@@ -110,6 +110,21 @@ function Files({ scenario, step, onTell, onClose }: Pick<Props, "scenario" | "st
   return (
     <Dialog title="Save" onClose={onClose}>
       <ul class="saves">
+        {scenario.files.map((file) => (
+          <li>
+            <button
+              type="button"
+              onClick={() => {
+                download(file.name, file.text);
+                onTell(`Saved ${file.name}.`);
+                onClose();
+              }}
+            >
+              YAML
+            </button>
+            the text of {file.name}, for kubectl and operetta simulate
+          </li>
+        ))}
         <li>
           <button type="button" onClick={() => save("html", `${name}.html`, "text/html")}>
             HTML
