@@ -228,7 +228,7 @@ export function Graph({ run, step, chosen, onChoose }: Props) {
   const below = useMemo(() => belowOf(items), [run]);
   const kinds = useMemo(() => [...new Set(items.map((item) => item.kind))], [run]);
   const layout = score(down, room) > score(across, room) ? down : across;
-  const { scale, change, whole } = useZoom(scroll, layout, room);
+  const { scale, change, whole, more } = useZoom(scroll, layout, room);
   const drag = useDrag(scroll);
   const home = layout.groups.find((group) => group.members.includes(chosen)); // of the chosen one
   const first = layout.boxes.findIndex(Boolean);
@@ -247,10 +247,14 @@ export function Graph({ run, step, chosen, onChoose }: Props) {
   }, [view]);
 
   const indexOf = (target: EventTarget | null) => Number((target as Element | null)?.closest("[data-index]")?.getAttribute("data-index") ?? -1);
+  const open = (key: string) => {
+    toggle(key);
+    more();
+  };
   const click = (event: MouseEvent) => {
     const key = (event.target as Element).closest("[data-toggle]")?.getAttribute("data-toggle");
     const index = indexOf(event.target);
-    if (key) toggle(key);
+    if (key) open(key);
     else if (index >= 0) onChoose(index);
   };
   const press = (event: KeyboardEvent) => {
@@ -264,7 +268,7 @@ export function Graph({ run, step, chosen, onChoose }: Props) {
     if (event.key.startsWith("Arrow")) focus(nearest(layout, from, event.key));
     else if (key && (isOpening ? isClosed : event.key === "-" && !isClosed)) {
       next.current = group ? group.members[0]! : from;
-      toggle(key);
+      open(key);
     } else if (event.key === "Enter" || event.key === " ") onChoose(from);
     else return;
     event.preventDefault();

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { diff, type Line } from "./diff.ts";
-import { before, beginOf, byWhom, clock, conditionsOf, lookOf, verbOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
+import { before, byWhom, clock, conditionsOf, lookOf, verbOf, versionAt, wordsFor, type Item, type KubeObject, type Run, type Version } from "./run.ts";
 import { Shape } from "./shape.tsx";
 import { Tabs } from "./tabs.tsx";
 import { toLines } from "./yaml.ts";
@@ -56,11 +56,15 @@ function Yaml({ item, step }: { item: Item; step: number }) {
   );
 }
 
+/** sinceOf is a time of the cluster as the slider has it. */
+function sinceOf(run: Run, time: string | undefined): string {
+  return time ? clock(Math.max(0, Date.parse(time) - Date.parse(run.begins)) / 1000) : "";
+}
+
 /** Conditions is the table of them: what somebody on call reads first. */
 function Conditions({ run, item, step }: { run: Run; item: Item; step: number }) {
   const version = versionAt(item, step);
   const list = conditionsOf(version);
-  const begin = useMemo(() => beginOf(run), [run]);
   if (list.length === 0) return null;
   const former = version?.step === step ? conditionsOf(before(item, version)) : list;
   return (
@@ -83,7 +87,7 @@ function Conditions({ run, item, step }: { run: Run; item: Item; step: number })
                 <th scope="row">{type}</th>
                 <td class={`is-${status}`}>{status}</td>
                 <td>{reason}</td>
-                <td title={lastTransitionTime}>{lastTransitionTime && begin !== undefined ? clock(Math.max(0, Date.parse(lastTransitionTime) - begin) / 1000) : ""}</td>
+                <td title={lastTransitionTime}>{sinceOf(run, lastTransitionTime)}</td>
               </tr>
               {message && (
                 <tr>

@@ -2,7 +2,8 @@
 // show stands in the list of events and in the graph, too, which is why they are one picture to a
 // screen reader.
 
-import { useMemo, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { clock, conditionsOf, lookOf, wordsFor, type Item, type Run } from "./run.ts";
 import { useSize } from "./size.ts";
@@ -90,6 +91,21 @@ function xOf(step: number, steps: number, width: number): number {
   return thumb / 2 + (steps > 1 ? ((step - 1) / (steps - 1)) * (width - thumb - tail) : 0);
 }
 
+const most = 120; // lanes that are drawn at once
+
+/** useWindow returns the first of the lanes that are drawn: those that are seen, and some around them. */
+function useWindow(ref: RefObject<HTMLElement | null>): number {
+  const [from, setFrom] = useState(0);
+  useEffect(() => {
+    const panel = ref.current?.closest(".panel");
+    if (!panel) return;
+    const scrolled = () => setFrom(Math.max(0, Math.floor(panel.scrollTop / height / 30) * 30 - 30));
+    panel.addEventListener("scroll", scrolled);
+    return () => panel.removeEventListener("scroll", scrolled);
+  }, []);
+  return from;
+}
+
 interface Props {
   run: Run;
   step: number;
@@ -103,9 +119,10 @@ export function Lanes({ run, step, chosen, onStep, onChoose }: Props) {
   const { width } = useSize(ref);
   const lanes = useMemo(() => lanesOf(run), [run]);
   const steps = run.steps.length;
+  const from = useWindow(ref);
   const axis = useMemo(() => <Axis {...{ run, width }} />, [run, width]);
-  const picture = useMemo(() => <Picture {...{ lanes, steps, width, chosen }} />, [lanes, steps, width, chosen]);
-  const labels = useMemo(() => <Labels {...{ lanes, chosen, onChoose }} />, [lanes, chosen, onChoose]);
+  const picture = useMemo(() => <Picture {...{ lanes, from, steps, width, chosen }} />, [lanes, from, steps, width, chosen]);
+  const labels = useMemo(() => <Labels {...{ lanes, from, chosen, onChoose }} />, [lanes, from, chosen, onChoose]);
   const click = (event: MouseEvent) => {
     const bounds = ref.current?.querySelector(".tracks")?.getBoundingClientRect();
     if (!bounds) return;
@@ -163,11 +180,12 @@ function Axis({ run, width }: { run: Run; width: number }) {
 
 const tailLength = 11; // characters of a name that are never cut: they tell a Pod from its siblings
 
-function Labels({ lanes, chosen, onChoose }: { lanes: Lane[]; chosen: number; onChoose: Props["onChoose"] }) {
+function Labels({ lanes, from, chosen, onChoose }: { lanes: Lane[]; from: number; chosen: number; onChoose: Props["onChoose"] }) {
   return (
     <ul class="labels" aria-hidden="true">
       <li class="axis">time</li>
-      {lanes.map((lane) => (
+      {from > 0 && <li style={{ height: from * height }} />}
+      {lanes.slice(from, from + most).map((lane) => (
         <li
           class={`${lane.isCondition ? "condition" : ""}${lane.object === chosen ? " chosen" : ""}`}
           title={lane.label}
@@ -181,12 +199,12 @@ function Labels({ lanes, chosen, onChoose }: { lanes: Lane[]; chosen: number; on
   );
 }
 
-function Picture({ lanes, steps, width, chosen }: { lanes: Lane[]; steps: number; width: number; chosen: number }) {
+function Picture({ lanes, from, steps, width, chosen }: { lanes: Lane[]; from: number; steps: number; width: number; chosen: number }) {
   const isWide = steps < 2 || (width - thumb - tail) / (steps - 1) >= 9;
   return (
     <svg class="tracks" role="img" aria-label="Lanes of the run; the list of events has the same in words" width={width} height={lanes.length * height}>
-      {lanes.map((lane, row) => (
-        <g class={`lane${lane.object === chosen ? " chosen" : ""}`} transform={`translate(0 ${row * height})`}>
+      {lanes.slice(from, from + most).map((lane, row) => (
+        <g class={`lane${lane.object === chosen ? " chosen" : ""}`} transform={`translate(0 ${(from + row) * height})`}>
           <rect class="row" width={width} height={height} />
           {lane.bars.map((bar) => {
             const x = xOf(bar.from, steps, width);

@@ -159,20 +159,20 @@ function Source({ playing, scenario, kinds }: { playing: Playing; scenario: Scen
       />
       <Problems problems={problems} scenario={scenario} onGo={go} />
       <Plan actions={scenario.actions ?? []} problems={problems} step={playing.step} onRemove={remove} onAct={playing.act} />
-      {!playing.refused && playing.run.command && <Command line={playing.run.command} unsaved={playing.run.unsaved ?? []} onTell={playing.tell} />}
+      {!playing.refused && playing.run.command && <Command line={playing.run.command} isLate={playing.isBusy} unsaved={playing.run.unsaved ?? []} onTell={playing.tell} />}
     </section>
   );
 }
 
 /** Command is what plays the run that is shown in a terminal. */
-function Command({ line, unsaved, onTell }: { line: string; unsaved: string[]; onTell: (text: string) => void }) {
+function Command({ line, isLate, unsaved, onTell }: { line: string; isLate: boolean; unsaved: string[]; onTell: (text: string) => void }) {
   const copy = () =>
     navigator.clipboard.writeText(line).then(
       () => onTell("The command is in the clipboard."),
       () => onTell("The browser does not let the page copy: copy the command by hand."),
     );
   return (
-    <section class="command" aria-label="The same in a terminal">
+    <section class={`command${isLate ? " late" : ""}`} aria-label="The same in a terminal">
       <code tabIndex={0}>{line}</code>
       <button type="button" onClick={copy} aria-label="Copy the command">
         Copy

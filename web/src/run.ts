@@ -69,6 +69,7 @@ export interface Run {
   transcript: string;
   problems: Problem[];
   outcomes: Outcome[];
+  begins: string; // in the time of the cluster
   steps: Step[];
   objects: Item[];
   /** command plays the same, once the files of unsaved have the texts of the page. */
@@ -92,7 +93,7 @@ export interface Scenario {
   actions?: PlannedAction[];
 }
 
-export const noRun: Run = { error: "", transcript: "", problems: [], outcomes: [], steps: [], objects: [] };
+export const noRun: Run = { error: "", transcript: "", problems: [], outcomes: [], begins: "", steps: [], objects: [] };
 
 /** filled returns a run as it was sent, with the lists that were left out for having nothing. */
 export function filled(sent: Partial<Run>): Run {
@@ -147,16 +148,6 @@ export interface Condition {
   reason?: string;
   message?: string;
   lastTransitionTime?: string;
-}
-
-/** beginOf returns when a run began, in milliseconds, or nothing if no object tells. */
-export function beginOf(run: Run): number | undefined {
-  for (const { versions } of run.objects) {
-    const first = versions[0];
-    const created = Date.parse(String((first?.object?.["metadata"] as KubeObject | undefined)?.["creationTimestamp"]));
-    if (first && created) return created - 1000 * (run.steps[first.step - 1]?.seconds ?? 0);
-  }
-  return undefined;
 }
 
 /** conditionsOf returns the conditions of an object. */

@@ -60,7 +60,8 @@ export function useZoom(scroll: RefObject<HTMLDivElement | null>, layout: Layout
     home.addEventListener("wheel", turned, { passive: false });
     return () => home.removeEventListener("wheel", turned);
   }, []);
-  return { scale, change, whole: () => setZoom("whole") };
+  const more = () => setZoom((now) => (now === "whole" ? "readable" : now)); // there is more to see, and it shall be read
+  return { scale, change, whole: () => setZoom("whole"), more };
 }
 
 /** useDrag lets a mouse drag what is scrolled. The click that ends it chooses nothing. */

@@ -119,7 +119,7 @@ func (s *server) posted(answer answerer) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusTooManyRequests)
 		case r.Context().Err() != nil: // nobody waits for it
 		case errors.Is(err, context.DeadlineExceeded):
-			http.Error(w, fmt.Sprintf("it takes longer than %s: play less at once", MaxTime), http.StatusServiceUnavailable)
+			http.Error(w, fmt.Sprintf("it takes longer than %s: play less at once, or use simulate", MaxTime), http.StatusServiceUnavailable)
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		case isText:

@@ -4,6 +4,7 @@ package run
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/operetta-dev/operetta/internal/lab/kube"
 
@@ -17,6 +18,8 @@ type Run struct {
 	// Transcript is the text that operetta simulate prints.
 	Transcript string    `json:"transcript"`
 	Outcomes   []Outcome `json:"outcomes"`
+	// Begins is when the first step did, in the time of its cluster.
+	Begins time.Time `json:"begins"`
 	// Steps are numbered from 1.
 	Steps []Step `json:"steps"`
 	// Objects are in the order in which they came.
@@ -148,6 +151,9 @@ func (r *Recorder) Run(transcript string, failure error) (*Run, error) {
 			Object: r.index[kube.RefOf(o.Parent)], Ready: o.Ready, Reason: o.Reason, Message: o.Message,
 			Failure: o.Failure, Calls: o.Calls, Children: o.Children,
 		})
+	}
+	if len(r.world.Steps) > 0 {
+		run.Begins = r.world.Steps[0].Time
 	}
 	var lines Printer
 	for _, step := range r.world.Steps {
