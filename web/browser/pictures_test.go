@@ -62,13 +62,17 @@ const alone = `void (() => {
 	document.body.append(lanes);
 })()`
 
-// simulated writes the file of a simulation, and returns its address.
+// simulated writes the file of a simulation of samples, and returns its address.
 func simulated(t *testing.T, args []string) string {
+	return simulatedIn(t, "../../deploy/samples", args)
+}
+
+func simulatedIn(t *testing.T, folder string, args []string) string {
 	t.Helper()
 	program, err := built()
 	require.NoError(t, err)
 	command := exec.Command(program, append([]string{"simulate", "-o", "html"}, args...)...)
-	command.Dir = "../../deploy/samples"
+	command.Dir = folder
 	page, err := command.Output()
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "run.html")

@@ -11,7 +11,6 @@ import (
 	"image/png"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -82,16 +81,6 @@ func TestEverybodyCanUseIt(t *testing.T) {
 	}
 }
 
-// big is a PodSet of 299 Pods.
-func big(t testing.TB) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("../..", podSet))
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "big.yaml")
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), "size: 3", "size: 299", 1)), 0o600))
-	return path
-}
-
 // slide moves the slider through the whole run, some times over, and returns how long each step takes until
 // it is laid out: the shortest of its times, for the others are those of a machine that is busy.
 const slide = `(async () => {
@@ -147,7 +136,7 @@ func BenchmarkPage(b *testing.B) {
 	for b.Loop() {
 		p := open(b, play(b, podSet), desk)
 		b.ReportMetric(p95(eval[[]float64](p, retype)), "p95-edit-ms")
-		p = open(b, play(b, big(b)), desk)
+		p = open(b, play(b, sized(b, 299)), desk)
 		p.until(`document.querySelector("g.node.group")`)
 		p.do(chromedp.Click(chromedp.CSS("g.node.group"))) // which opens it
 		p.until(`document.querySelectorAll("g.node").length === 300`)
