@@ -26,7 +26,7 @@ func sized(t testing.TB, size int) string {
 // mouse does something at a place.
 func (p *tab) mouse(do input.DispatchMouseEventType, x, y, wheel float64) {
 	p.Helper()
-	event := input.DispatchMouseEventParams{Type: do, X: x, Y: y, DeltaY: wheel}
+	event := input.DispatchMouseEventParams{Type: do, X: x, Y: y, DeltaX: 0.01, DeltaY: wheel} // a wheel has both
 	if do != input.DispatchMouseEventTypeMouseWheel {
 		event.Button, event.Buttons, event.ClickCount = "left", 1, 1
 	}
@@ -81,7 +81,6 @@ func TestTheGraphIsMoved(t *testing.T) {
 	assert.Greater(t, eval[float64](p, `document.querySelector(".graph").clientHeight`), 750.0)
 	assert.True(t, eval[bool](p, `document.querySelector(".inspector").clientHeight > 750`), "the chosen object stays")
 	p.press("Escape")
-	p.click("Full")
 	p.until(`getComputedStyle(document.querySelector(".source")).display !== "none"`)
 }
 
@@ -119,6 +118,7 @@ func TestPartsOfTheGraphAreHidden(t *testing.T) {
 	x, y := p.middle(`g.node[aria-label*=" Deployment "] .toggle rect`)
 	p.drag(x, y, 0, 0) // a click
 	p.until(`document.querySelectorAll("g.node").length === 3`)
+	x, y = p.middle(`g.node[aria-label*=" Deployment "] .toggle rect`)
 	p.drag(x, y, 0, 0)
 	p.until(`document.querySelectorAll("g.node").length === 7`)
 }

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"

@@ -134,11 +134,11 @@ func TestTheOpenSampleIsShown(t *testing.T) {
 		names = append(names, chosen())
 	}
 	assert.Equal(t, []string{"myjob", "podbuggertool", "podset-default"}, names)
-	p.until(`document.querySelector(".cm-content").innerText.includes("kind: PodSet")`)
+	p.until(`document.querySelector(".cm-content")?.innerText.includes("kind: PodSet")`)
 	p.typeInto("# mine")
 	p.until(`document.querySelector(".top select").selectedOptions[0].text === "podset-default, edited"`)
 	eval[any](p, `void (() => { const list = document.querySelector(".top select"); list.value = "podset-default"; list.dispatchEvent(new Event("change", { bubbles: true })); })()`)
-	p.until(`!document.querySelector(".cm-content").innerText.includes("# mine")`)
+	p.until(`document.querySelector(".cm-content")?.innerText.includes("# mine") === false`)
 }
 
 // TestTheCommandPlaysTheSame: what the page offers to copy prints the run that it shows.
