@@ -1,5 +1,7 @@
 package operator
 
+import "cmp"
+
 // App are the values of the labels that Kubernetes recommends, see
 // https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/.
 type App struct {
@@ -8,6 +10,8 @@ type App struct {
 	// Component is the part that the object plays in it, PartOf the larger
 	// whole.
 	Component, PartOf string
+	// ManagedBy names the operators whose child it is: operetta where it is empty.
+	ManagedBy string
 }
 
 // Labels returns the labels in a new map. A value that is too long for a label
@@ -18,6 +22,6 @@ func (a App) Labels() map[string]string {
 		"app.kubernetes.io/instance":   JoinName(MaxLabel, a.Instance),
 		"app.kubernetes.io/component":  JoinName(MaxLabel, a.Component),
 		"app.kubernetes.io/part-of":    JoinName(MaxLabel, a.PartOf),
-		"app.kubernetes.io/managed-by": "operetta",
+		"app.kubernetes.io/managed-by": JoinName(MaxLabel, cmp.Or(a.ManagedBy, "operetta")),
 	}
 }

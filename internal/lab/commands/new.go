@@ -27,18 +27,17 @@ func newNewCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "new KIND | --module PATH DIR",
 		Short: "Add a kind to this project, or start a module of operators",
-		Long: `New adds a kind that works to the project in the current folder: a Deployment and a
-Service that run an image, with conditions, a sample and cases, to be changed into what
-is wanted. It writes its package below hooks/, and a line into hooks/hooks.go and
+		Long: `New adds a kind that works to the project in the current folder: the children of
+--children, with conditions, a sample and cases, to be changed into what is wanted. It writes its package below hooks/, and a line into hooks/hooks.go and
 hooks/invariants/invariants.go.
 
 With --module it starts a module in a folder that is new or empty: a program with one
 kind (--kind), its tests, a Makefile, a Dockerfile and what kubectl apply -k deploy/
-installs. Its API group is that of the module's path, unless --group says another.
+installs. Its API group follows from the module's path, unless --group says another.
 
 No file is written over, and none is written when anything is refused. It ends with the
 commands to run next.`,
-		Example: `  operetta new RedisCache --group cache.example.com
+		Example: `  operetta new RedisCache --group cache.example.com --children StatefulSet,Service
   operetta new --module example.com/acme/operators operators`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -66,8 +65,9 @@ commands to run next.`,
 	cmd.Flags().StringVar(&flags.module, "module", "", "start a module of this `path`, such as example.com/acme/operators")
 	cmd.Flags().StringVar(&flags.root, "root", ".", "the project's root, the `folder` of its go.mod")
 	cmd.Flags().StringVar(&flags.kind.Kind, "kind", "WebApp", "the first kind of a new module, in UpperCamelCase")
-	cmd.Flags().StringVar(&flags.kind.Group, "group", "", "API group of the kind, such as cache.example.com; that of the project's other kinds if they have one")
+	cmd.Flags().StringVar(&flags.kind.Group, "group", "", "API group of the kind, such as cache.example.com; without it, the group of the project's other kinds, if they have the same")
 	cmd.Flags().StringVar(&flags.kind.Version, "version", "v1alpha1", "version of its API")
+	cmd.Flags().StringVar(&flags.kind.Children, "children", scaffold.DefaultChildren, "the `kinds` of its children: "+scaffold.Choices())
 	cmd.Flags().StringVar(&flags.kind.ShortName, "short-name", "", "what kubectl takes for the kind; without it, one is made from the kind")
 	return cmd
 }

@@ -24,24 +24,31 @@ type Kind struct {
 	Group, Version string
 	// ShortName is what kubectl takes for it. Without one it is made from the kind.
 	ShortName string
+	// Children are the kinds of its children, separated by commas: [DefaultChildren] where it is empty.
+	Children string
 }
 
 // file is a file of a new kind and its template.
 type file struct{ path, template string }
 
-// files are the files of each kind. NAME stands for the kind in lower case.
+// files are the files of each kind. NAME stands for the kind in lower case, SYNC and CUSTOMIZE for the names
+// of its cases.
 var files = []file{
 	{"hooks/NAME/types.go", "kind/types.go.tmpl"},
 	{"hooks/NAME/NAME.go", "kind/kind.go.tmpl"},
 	{"hooks/NAME/sync.go", "kind/sync.go.tmpl"},
-	{"hooks/NAME/observe.go", "kind/observe.go.tmpl"},
 	{"hooks/NAME/children.go", "kind/children.go.tmpl"},
 	{"hooks/NAME/status.go", "kind/status.go.tmpl"},
 	{"hooks/NAME/invariants/invariants.go", "kind/invariants.go.tmpl"},
 	{"deploy/samples/NAME.yaml", "kind/sample.yaml.tmpl"},
-	{"testdata/NAME/sync/available-replicas-are-ready.in.yaml", "kind/sync.yaml.tmpl"},
-	{"testdata/NAME/customize/selects-the-service-by-name.in.yaml", "kind/customize.yaml.tmpl"},
+	{"testdata/NAME/sync/SYNC.in.yaml", "kind/sync.yaml.tmpl"},
 }
+
+// Files of a kind that observes its main child, and of one with a customize hook.
+var (
+	observeFile   = file{"hooks/NAME/observe.go", "kind/observe.go.tmpl"}
+	customizeFile = file{"testdata/NAME/customize/CUSTOMIZE.in.yaml", "kind/customize.yaml.tmpl"}
+)
 
 // customary are files that a kind gets if the project's other kinds have them.
 var customary = []file{
@@ -51,8 +58,10 @@ var customary = []file{
 }
 
 type data struct {
-	Kind, Group, Version, ShortName             string
-	Name, Plural, A, Category, Module, NameRule string
+	choice
+
+	Kind, Group, Version, ShortName                        string
+	Name, Plural, A, Category, Module, ManagedBy, NameRule string
 }
 
 // NewKind returns the files that add a kind to a project: its package, a
@@ -85,14 +94,27 @@ func (p project) listIn(files map[string][]byte, kind Kind) (err error) {
 
 // addKind adds the files of a kind.
 func (p Plan) addKind(kind Kind, project project) error {
+	chosen, err := childrenOf(kind.Children)
+	if err != nil {
+		return err
+	}
 	data := data{
+		choice: chosen, ManagedBy: programOf(project.module),
 		Kind: kind.Kind, Group: kind.Group, Version: kind.Version, ShortName: kind.ShortName,
 		Name: kind.name(), Plural: declaration.PluralOf(kind.Kind), A: article(kind.Kind),
 		Category: project.category, Module: project.module,
-		NameRule: "metadata.name is also the name of a Service: use at most 63 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit",
+		NameRule: fmt.Sprintf("metadata.name is also %s: use at most %d lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit", chosen.named(), chosen.Longest()),
 	}
-	for _, f := range slices.Concat(files, slices.DeleteFunc(slices.Clone(customary), project.lacks)) {
-		if err := p.render(strings.ReplaceAll(f.path, "NAME", kind.name()), f.template, data); err != nil {
+	all := slices.Concat(files, slices.DeleteFunc(slices.Clone(customary), project.lacks))
+	if chosen.Runs() {
+		all = append(all, observeFile)
+	}
+	if chosen.CustomizeCase != "" {
+		all = append(all, customizeFile)
+	}
+	named := strings.NewReplacer("NAME", kind.name(), "SYNC", chosen.SyncCase, "CUSTOMIZE", chosen.CustomizeCase)
+	for _, f := range all {
+		if err := p.render(named.Replace(f.path), f.template, data); err != nil {
 			return err
 		}
 	}
@@ -146,13 +168,13 @@ func (k *Kind) complete(project project) error {
 		k.ShortName = k.freeShortName(project)
 	}
 	if owner, isTaken := crd.OwnerOfShortName(k.ShortName); isTaken {
-		return fmt.Errorf("the short name %s is that of %s: write another with --short-name", k.ShortName, owner)
+		return fmt.Errorf("the short name %s belongs to %s: write another with --short-name", k.ShortName, owner)
 	}
 	if !shortPattern.MatchString(k.ShortName) {
 		return fmt.Errorf("%q is no short name: write lower-case letters and digits with --short-name", k.ShortName)
 	}
 	if slices.Contains(project.shortNames, k.ShortName) {
-		return fmt.Errorf("the short name %s is that of another kind in hooks/: write another with --short-name", k.ShortName)
+		return fmt.Errorf("another kind in hooks/ has the short name %s: write another with --short-name", k.ShortName)
 	}
 	return nil
 }

@@ -62,16 +62,16 @@ const Operetta = "github.com/operetta-dev/operetta"
 // is new or empty. The error says what to write instead.
 func NewModule(root string, module Module, kind Kind) (Plan, error) {
 	p := newPlan(root)
-	host, rest, _ := strings.Cut(module.Path, "/")
+	host, _, _ := strings.Cut(module.Path, "/")
 	if !modulePathPattern.MatchString(module.Path) || !strings.Contains(host, ".") {
 		return p, fmt.Errorf("%q is no path of a module: write a domain and a path in lower case, as in --module example.com/acme/operators", module.Path)
 	}
 	if module.Path == Operetta {
 		return p, fmt.Errorf("%s is the module that a new one requires: write a path of yours", module.Path)
 	}
-	program := strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(rest)
+	program := programOf(module.Path)
 	if len(program) > longestProgram || '0' <= program[0] && program[0] <= '9' {
-		return p, fmt.Errorf("the module's name becomes that of a namespace: write at most %d characters after %s/, beginning with a letter", longestProgram, host)
+		return p, fmt.Errorf("the module's name becomes the name of a namespace: write at most %d characters after %s/, beginning with a letter", longestProgram, host)
 	}
 	entries, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -95,6 +95,17 @@ func NewModule(root string, module Module, kind Kind) (Plan, error) {
 		return p, err
 	}
 	return p, p.addFirstKind(module, kind)
+}
+
+// programOf returns the name of the program of a module, which is that of its installation, too.
+func programOf(module string) string {
+	if module == Operetta {
+		return "operetta"
+	}
+	if _, rest, isLong := strings.Cut(module, "/"); isLong {
+		module = rest
+	}
+	return strings.NewReplacer("/", "-", ".", "-", "_", "-").Replace(module)
 }
 
 // longestProgram leaves room for -system in the name of a namespace.
