@@ -111,20 +111,51 @@ func (c *Cluster) Install(ctx context.Context, root string) (*Operetta, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, apply := range [][]string{
-		{metacontrollerAccount + "---" + MetacontrollerBinding, "--filename=-"},
-		{"", "--filename=" + o.file("deploy/metacontroller/clusterrole.yaml"), "--filename=" + o.file("deploy/metacontroller/leader-election.yaml")},
-		{"", "--kustomize=" + o.file("deploy/crds")},
-		{"", "--kustomize=" + o.file("deploy/rbac")},
-	} {
-		if _, _, err := c.KubectlWithInput(apply[0], append([]string{"apply"}, apply[1:]...)...); err != nil {
-			return nil, err
-		}
-	}
-	if err := o.installMetacontrollerCRDs(); err != nil {
+	if err := o.applyWith(root); err != nil {
 		return nil, err
 	}
 	return o, o.StartServer(ctx)
+}
+
+// InstallModule installs the operators of another module from its folder, as its program serves
+// them. The arguments are further ones of its command manifests, such as --prefix.
+func (c *Cluster) InstallModule(ctx context.Context, root, program string, args ...string) (*Operetta, error) {
+	o, err := c.Beside(root)
+	if err != nil {
+		return nil, err
+	}
+	clone, err := tools.Clone(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.applyWith(clone); err != nil {
+		return nil, err
+	}
+	if err := o.Run(ctx, Program{
+		Name: filepath.Base(program), Path: o.file(program),
+		Args:  []string{"serve", "--listen=" + o.listen, "--metrics-listen=" + o.health, "--drain-delay=0s"},
+		Ready: Healthy("http://" + o.health + "/readyz"),
+	}); err != nil {
+		return nil, err
+	}
+	return o, o.connect(program, "v2", append([]string{"--hook-url=" + o.HookURL}, args...)...)
+}
+
+// applyWith applies the CRDs and the permissions of the project, and of Metacontroller those in a clone
+// of Operetta.
+func (o *Operetta) applyWith(clone string) error {
+	account := filepath.Join(clone, "deploy/metacontroller")
+	for _, apply := range [][]string{
+		{metacontrollerAccount + "---" + MetacontrollerBinding, "--filename=-"},
+		{"", "--filename=" + filepath.Join(account, "clusterrole.yaml"), "--filename=" + filepath.Join(account, "leader-election.yaml")},
+		{"", "--kustomize=" + o.file("deploy/crds")},
+		{"", "--kustomize=" + o.file("deploy/rbac")},
+	} {
+		if _, _, err := o.KubectlWithInput(apply[0], append([]string{"apply"}, apply[1:]...)...); err != nil {
+			return err
+		}
+	}
+	return o.installMetacontrollerCRDs()
 }
 
 // In returns the same installation with the program and the files of another
@@ -198,9 +229,14 @@ func (o *Operetta) shippedServer() (args, env []string, err error) {
 // Connect applies the CompositeControllers with the URL of the hooks and the hook version,
 // v1 or v2, as operetta manifests prints them with more arguments.
 func (o *Operetta) Connect(url, hookVersion string, args ...string) error {
-	printed, err := exec.Command(o.file("bin/operetta"), append([]string{"manifests", "--hook-url=" + url}, args...)...).Output()
+	return o.connect("bin/operetta", hookVersion, append([]string{"--hook-url=" + url}, args...)...)
+}
+
+// connect applies what a program's command manifests prints.
+func (o *Operetta) connect(program, hookVersion string, args ...string) error {
+	printed, err := exec.Command(o.file(program), append([]string{"manifests"}, args...)...).Output()
 	if err != nil {
-		return fmt.Errorf("operetta manifests: %w", err)
+		return fmt.Errorf("%s manifests: %w", program, err)
 	}
 	manifests := strings.ReplaceAll(string(printed), "version: v2\n", "version: "+hookVersion+"\n")
 	_, _, err = o.KubectlWithInput(manifests, "apply", "--filename=-")

@@ -19,7 +19,7 @@ import (
 // Build returns the path of each tool's binary, building those that the cache
 // does not hold yet. The first build of a control plane takes minutes, all
 // later calls a fraction of a second. It must be called from within the module
-// of this package.
+// of this package, or from within one that requires it and replaces it by a clone.
 func Build(ctx context.Context, tools ...Tool) (map[Tool]string, error) {
 	cache, err := cacheDir(ctx)
 	if err != nil {
@@ -104,8 +104,13 @@ func (t Tool) list(ctx context.Context, format string) (string, error) {
 
 // moduleDir returns the folder of the go.mod of this module.
 func moduleDir(ctx context.Context) (string, error) {
-	goMod, err := goCommand(ctx, "env", "GOMOD")
-	return filepath.Dir(goMod), err
+	return goCommand(ctx, "list", "-m", "-f", "{{.Dir}}", "github.com/operetta-dev/operetta/e2e")
+}
+
+// Clone returns the folder of Operetta's source, which this module is a part of.
+func Clone(ctx context.Context) (string, error) {
+	dir, err := moduleDir(ctx)
+	return filepath.Dir(dir), err
 }
 
 // cacheDir returns the directory for the binaries of these very go.mod, go.sum

@@ -18,8 +18,8 @@ func newGenerateCommand(p *program) *cobra.Command {
 project: the CRDs from the Go types of the custom resources, by controller-gen, and the
 others from the declarations of the operators in this program. In README.md and in
 docs/install.md it writes what stands between the lines <!-- kinds:begin --> and
-<!-- kinds:end -->, and those of uninstall, where there are any, and in CONTRIBUTING.md
-between those of packages what the comments of the packages say. With --shards it also
+<!-- kinds:end -->, and between the lines of uninstall, where there are any, and in
+CONTRIBUTING.md between the lines of packages what the comments of the packages say. With --shards it also
 writes deploy/overlays/sharded, which divides the custom resources among several
 Metacontrollers. It needs the go command, which downloads controller-gen the first time.
 
@@ -50,5 +50,6 @@ the flags of an installation, so that everybody generates the same.`,
 	cmd.Flags().StringArrayVar(&project.Packages, "packages", []string{"./..."}, "where the Go types of the custom resources are; more than once for several")
 	cmd.Flags().IntVar(&project.Shards, "shards", 0, "number of Metacontrollers in deploy/overlays/sharded, which is not written below two")
 	addInstallation(cmd, &project.Installation)
+	cmd.Flags().StringVar(&project.Installation.ManagedBy, "managed-by", project.Installation.ManagedBy, "label app.kubernetes.io/managed-by of the children, by which the README's uninstall waits for them")
 	return cmd
 }

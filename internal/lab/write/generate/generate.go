@@ -84,7 +84,7 @@ func (p Project) Files(ctx context.Context) (Tree, error) {
 	for _, path := range []string{"README.md", "docs/install.md"} {
 		if err := files.addSections(p.Root, path,
 			section{"kinds", manifests.KindsTable(rows)},
-			section{"uninstall", manifests.Uninstall(p.Controllers, p.installs())}); err != nil {
+			section{"uninstall", p.Installation.Uninstall(p.Controllers, p.installs())}); err != nil {
 			return nil, err
 		}
 	}

@@ -28,11 +28,13 @@ type Installation struct {
 	// Metacontroller is the namespace of Metacontroller, and the name of its
 	// ServiceAccount.
 	Metacontroller string
+	// ManagedBy is the label app.kubernetes.io/managed-by of the children.
+	ManagedBy string
 }
 
 // Operetta is the installation in deploy/.
 func Operetta() Installation {
-	return Installation{Prefix: "operetta-", Namespace: "operetta-system", Service: "operetta", Port: 80, Metacontroller: "metacontroller"}
+	return Installation{Prefix: "operetta-", Namespace: "operetta-system", Service: "operetta", Port: 80, Metacontroller: "metacontroller", ManagedBy: "operetta"}
 }
 
 // Header is the first line of every generated file.

@@ -47,7 +47,7 @@ func KindsTable(rows []Row) []byte {
 // garbage collector cannot tell that an owner is gone whose CRD is. Then what was
 // installed goes, the kustomizations in the reverse of their order: what goes with its
 // namespace may be gone before kubectl comes to it.
-func Uninstall(controllers []metacontroller.Controller, installed []string) []byte {
+func (in Installation) Uninstall(controllers []metacontroller.Controller, installed []string) []byte {
 	var parents, children []string
 	for _, c := range controllers {
 		parents = append(parents, qualified(c.Parent))
@@ -58,8 +58,8 @@ func Uninstall(controllers []metacontroller.Controller, installed []string) []by
 	slices.Sort(children)
 	text := fmt.Appendf(nil, "```sh\n"+
 		"kubectl delete --all --all-namespaces \\\n  %s\n"+
-		"kubectl wait --for=delete --all-namespaces --selector=app.kubernetes.io/managed-by=operetta --timeout=5m \\\n  %s\n",
-		strings.Join(parents, ","), strings.Join(slices.Compact(children), ","))
+		"kubectl wait --for=delete --all-namespaces --selector=app.kubernetes.io/managed-by=%s --timeout=5m \\\n  %s\n",
+		strings.Join(parents, ","), in.ManagedBy, strings.Join(slices.Compact(children), ","))
 	for _, folder := range slices.Backward(installed) {
 		text = fmt.Appendf(text, "kubectl delete --ignore-not-found -k %s\n", folder)
 	}

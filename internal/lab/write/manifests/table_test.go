@@ -10,9 +10,9 @@ import (
 
 func TestUninstallTakesAwayWhatIsInstalled(t *testing.T) {
 	controllers := []metacontroller.Controller{full()}
-	require.Contains(t, string(Uninstall(controllers, []string{"deploy/metacontroller/", "deploy/"})),
+	require.Contains(t, string(Operetta().Uninstall(controllers, []string{"deploy/metacontroller/", "deploy/"})),
 		"  configmaps,jobs.batch,services\nkubectl delete --ignore-not-found -k deploy/\nkubectl delete --ignore-not-found -k deploy/metacontroller/\n```\n")
-	require.NotContains(t, string(Uninstall(controllers, []string{"deploy/"})), "-k deploy/metacontroller/")
+	require.NotContains(t, string(Operetta().Uninstall(controllers, []string{"deploy/"})), "-k deploy/metacontroller/")
 }
 
 func TestTheTableOfKindsLinksTheirPages(t *testing.T) {

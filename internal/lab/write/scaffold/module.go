@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/operetta-dev/operetta/deploy"
@@ -48,6 +49,12 @@ var moduleFiles = []file{
 	{"main.go", "module/main.go.tmpl"},
 }
 
+// e2eFiles test a module that was started from a clone, which has what runs a control plane.
+var e2eFiles = []file{
+	{"e2e/e2e_test.go", "module/e2e_test.go.tmpl"},
+	{"e2e/go.mod", "module/e2e.mod.tmpl"},
+}
+
 type moduleData struct {
 	Module, Program, Image, Version, Clone, Kubernetes, Go, Toolchain, Header string
 }
@@ -86,7 +93,11 @@ func NewModule(root string, module Module, kind Kind) (Plan, error) {
 		Module: module.Path, Program: program, Image: module.Path, Version: module.Version, Clone: module.Clone, Kubernetes: module.Kubernetes,
 		Go: strings.TrimPrefix(version.Lang("go"+module.Toolchain), "go") + ".0", Toolchain: module.Toolchain, Header: manifests.Header,
 	}
-	for _, f := range moduleFiles {
+	all := moduleFiles
+	if module.Clone != "" {
+		all = slices.Concat(all, e2eFiles)
+	}
+	for _, f := range all {
 		if err := p.render(f.path, f.template, data); err != nil {
 			return p, err
 		}
@@ -129,13 +140,14 @@ func (p Plan) addFirstKind(module Module, kind Kind) error {
 // addServer adds the namespace, the server and the kustomization of deploy/,
 // which are those of this repository with other names.
 func (p Plan) addServer(data moduleData) error {
+	tag := regexp.MustCompile(`newTag: \S+`)
 	renamed := strings.NewReplacer("ghcr.io/operetta-dev/operetta", data.Image, "operetta", data.Program)
 	err := fs.WalkDir(deploy.Server, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		text, err := fs.ReadFile(deploy.Server, name)
-		p.created["deploy/"+name] = []byte(renamed.Replace(string(text)))
+		p.created["deploy/"+name] = tag.ReplaceAll([]byte(renamed.Replace(string(text))), []byte("newTag: v0.1.0"))
 		return err
 	})
 	if err != nil {
