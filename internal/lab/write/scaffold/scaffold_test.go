@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -61,8 +62,9 @@ func TestWhatCannotBeAKindIsRefused(t *testing.T) {
 		"of the community":    {Kind{Kind: "Redis", Group: "cache.x.k8s.io"}, `"cache.x.k8s.io" is a group of the Kubernetes community`},
 		"a group alone":       {Kind{Kind: "Redis", Group: "cache"}, `"cache" is no API group of yours`},
 		"no version":          {Kind{Kind: "Redis", Version: "1"}, `"1" is no version: write one such as --version v1alpha1`},
-		"a short name taken":  {Kind{Kind: "Redis", ShortName: "rc"}, "the short name rc is that of replicationcontrollers: write another with --short-name"},
-		"one of another kind": {Kind{Kind: "Redis", ShortName: "wa"}, "the short name wa is that of another kind in hooks/"},
+		"a short name taken":  {Kind{Kind: "Redis", ShortName: "rc"}, "the short name rc belongs to replicationcontrollers: write another with --short-name"},
+		"one of another kind": {Kind{Kind: "Redis", ShortName: "wa"}, "another kind in hooks/ has the short name wa: write another"},
+		"no such children":    {Kind{Kind: "Redis", Children: "Pod,Ingress"}, `"Pod,Ingress": write --children with one of ConfigMap | Deployment | Deployment,Service | Job | Pod | StatefulSet,Service`},
 		"no short name":       {Kind{Kind: "Redis", ShortName: "R"}, `"R" is no short name`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,7 +99,7 @@ func TestNewModuleRequiresWhatItIsMadeWith(t *testing.T) {
 // TestNoFileOfAKindIsWrittenTwice: a kind that is called as one of them would take its place.
 func TestNoFileOfAKindIsWrittenTwice(t *testing.T) {
 	root, refused := newAcme(t), 0
-	for _, f := range files {
+	for _, f := range append(files[:len(files):len(files)], observeFile) {
 		base, isGo := strings.CutSuffix(filepath.Base(f.path), ".go")
 		if !isGo || base == "NAME" {
 			continue
@@ -201,7 +203,8 @@ func TestModuleIsServedAsThisOneIs(t *testing.T) {
 		require.NoError(t, err)
 		require.NotContains(t, files["deploy/"+name], "operetta")
 		again := strings.NewReplacer("example.com/acme/operators", "ghcr.io/operetta-dev/operetta", "acme-operators", "operetta").Replace(files["deploy/"+name])
-		require.Equal(t, string(ours), again)
+		tag := regexp.MustCompile("newTag: .*")
+		require.Equal(t, tag.ReplaceAllString(string(ours), "newTag: v0.1.0"), again)
 	}
 	require.Contains(t, files["deploy/server/deployment.yaml"], "readOnlyRootFilesystem: true")
 	require.Contains(t, files["Makefile"], "--prefix acme-operators- --namespace acme-operators-system --service acme-operators\n")
@@ -209,4 +212,46 @@ func TestModuleIsServedAsThisOneIs(t *testing.T) {
 	plan, err := NewModule(filepath.Join(t.TempDir(), "new"), Module{Path: acme.Path, Toolchain: "1.26.8"}, Kind{Kind: "WebApp", Version: "v1"})
 	require.NoError(t, err)
 	require.NotContains(t, string(plan.created["go.mod"]), "require", "go get writes it")
+}
+
+// TestAModuleNamesOnlyFilesThatItHas: comments of templates, and of manifests that are those of this
+// repository, may name a file that another module does not get.
+func TestAModuleNamesOnlyFilesThatItHas(t *testing.T) {
+	module := acme
+	module.Clone = "/a/clone"
+	root := filepath.Join(t.TempDir(), "acme")
+	plan, err := NewModule(root, module, Kind{Kind: "WebApp", Version: "v1"})
+	require.NoError(t, err)
+	_, err = plan.Write()
+	require.NoError(t, err)
+	for children := range choices {
+		kind := Kind{Kind: "My" + strings.ReplaceAll(children, ",", ""), Version: "v1", Children: children}
+		plan, err := NewKind(root, kind)
+		require.NoError(t, err)
+		_, err = plan.Write()
+		require.NoError(t, err)
+	}
+	files, checked := contents(t, root), 0
+	named := regexp.MustCompile("(?m)(^|[\\s`'\"(=./])((cmd|deploy|docs|e2e|hooks|internal|release|testdata|overlays|components|metacontroller|server|monitoring)/[-\\w./*]*|[-\\w]+\\.(go|md|yaml|mod|sum|txt|sh))")
+	for path, text := range files {
+		if filepath.Base(path) == "go.mod" {
+			continue
+		}
+		text = regexp.MustCompile(`https?://[^\s)]*|(github\.com|k8s\.io|example\.com)/[-\w./]*`).ReplaceAllString(text, "") // packages and images
+		for _, found := range named.FindAllStringSubmatch(text, -1) {
+			name := strings.TrimRight(found[2], "/.")
+			checked++
+			isThere := name == "out.yaml" || name == "go.sum"
+			for _, from := range []string{"", filepath.Dir(path), "deploy"} {
+				pattern := filepath.Join(root, from, name)
+				matches, err := filepath.Glob(pattern)
+				require.NoError(t, err)
+				isThere = isThere || len(matches) > 0
+			}
+			if !isThere {
+				t.Errorf("%s names %s, which the module does not have", path, name)
+			}
+		}
+	}
+	require.Greater(t, checked, 20)
 }
