@@ -46,11 +46,12 @@ func customizeAnswers(t *testing.T, c corpus.Case, parent object) {
 		one = 20
 	}
 	c.Hook = metacontroller.CustomizeHook
+	next := advise(t, "")
 	ask := func(what string, change func(parent object)) {
 		copied := runtime.DeepCopyJSON(parent)
 		change(copied)
 		c.Request = encoded(t, object{"parent": copied})
-		requireRules(t, c, what)
+		requireRules(t, next, c, what)
 	}
 	ask("as it is", func(object) {})
 	ask("without a spec", func(parent object) { delete(parent, "spec") })
@@ -81,13 +82,16 @@ func rulesOf(t testing.TB, c corpus.Case, what string) []metacontroller.Rule {
 
 // requireRules requires an answer with a rule for each related kind that does more than inform,
 // and none that selects a whole kind.
-func requireRules(t testing.TB, c corpus.Case, what string) {
+func requireRules(t testing.TB, next func(remedy string), c corpus.Case, what string) {
+	next("answer from what can be read of the parent, and never with an error")
 	rules := rulesOf(t, c, what)
+	next("return a rule for each kind of Controller.Related whatever the spec is, by a name that no object has if need be")
 	for _, kind := range c.Controller.Related {
 		require.True(t, kind.Informs || slices.ContainsFunc(rules, func(rule metacontroller.Rule) bool {
 			return rule.APIVersion == kind.APIVersion && rule.Resource == kind.Plural
 		}), "%s: no rule selects %s", what, kind.Plural)
 	}
+	next("select by names, or by a label with its value")
 	for _, rule := range rules {
 		isNarrow := len(rule.Names) > 0
 		if selector := rule.LabelSelector; selector != nil {

@@ -9,7 +9,7 @@
 //
 //	func FuzzHooks(f *testing.F) { operettatest.Fuzz(f, "..", hooks.All()...) }
 //
-// A test over time is a story: [NewWorld] returns a cluster in memory, with an API
+// For a test over time, [NewWorld] returns a cluster in memory, with an API
 // server, Metacontroller and the built-in controllers, in which a test applies and
 // deletes objects, injects faults and checks the result. What depends on
 // one observation is a row in a table: [Ask] calls a hook about a custom resource

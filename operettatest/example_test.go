@@ -28,7 +28,7 @@ func ExampleAsk() {
 	// False
 }
 
-// A story: Pods that crash, until a better image comes.
+// Over time: Pods that crash, until a better image comes.
 func ExampleNewWorld() {
 	t := new(testing.T) // a test has its own
 	const web = "{apiVersion: toys.example.com/v1, kind: Web, metadata: {name: shop}, spec: {replicas: 2, image: "

@@ -146,11 +146,27 @@ func (k kind) faultsAreTold(t *testing.T) {
 					if !w.hasHappened() {
 						t.Skip("it cannot happen there")
 					}
-					require.Empty(t, w.problems, "%s", w.story)
+					advise(t, hintOf(w.problems))
+					require.Empty(t, w.problems, "%s", w.told)
 				})
 			}
 		}
 	})
+}
+
+// hintOf says what to do about the first of some problems.
+func hintOf(problems []string) string {
+	for _, problem := range problems {
+		switch kind, _, _ := strings.Cut(problem, ":"); kind {
+		case "judged", "held":
+			return "set the summary's state: Degraded where a person may have to act, Failed where the work has ended, and Done only where nothing is wrong"
+		case "over":
+			return "compute the summary from what the request shows, and keep no trouble in the status that has passed"
+		case "true of all":
+			return "name in the message the object that is the cause, as Pod/NAME, so that operetta why finds it"
+		}
+	}
+	return "add what operator.Tell says of the Pods to the summary, with Telling"
 }
 
 // readsPods reports whether requests may show Pods.

@@ -27,7 +27,7 @@ type watched struct {
 	problems []string
 	isVain   bool // it could not be done
 	vain     []player.Vain
-	story    string
+	told     string
 	end      string // what the status says before it is mended
 	// first is when Pods first showed it, and unsaid since when they show it and no condition says so, or zero.
 	first, unsaid time.Time
@@ -88,7 +88,7 @@ func (w *watched) play(t *testing.T) {
 		return
 	}
 	w.atRest(t)
-	w.story, w.end = w.text(), w.cellOf()
+	w.told, w.end = w.text(), w.cellOf()
 	if w.isFinal() {
 		return
 	}

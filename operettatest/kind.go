@@ -117,32 +117,33 @@ func (k kind) callsShareNothing(t *testing.T) {
 	})
 }
 
-// laws checks each answer against the laws of all operators. A case of an error
+// invariants checks each answer against the invariants of all operators. A case of an error
 // is checked by its golden.
-func (k kind) laws(t *testing.T) {
+func (k kind) invariants(t *testing.T) {
 	k.each(t, k.casesAndSamples(), func(t *testing.T, c corpus.Case) {
 		answer, err := c.Call()
 		if err != nil {
 			t.Skip("it is answered with an error")
 		}
 		t.Parallel()
-		for _, law := range lawsOfAnswers {
-			if !slices.Contains(law.hooks, c.Hook) {
+		for _, invariant := range invariantsOfAnswers {
+			if !slices.Contains(invariant.hooks, c.Hook) {
 				continue
 			}
-			t.Run(law.name, func(t *testing.T) {
-				advise(t, law.remedy)
-				law.check(k, t, c, answer)
+			t.Run(invariant.name, func(t *testing.T) {
+				advise(t, invariant.remedy)
+				invariant.check(k, t, c, answer)
 			})
 		}
 	})
 }
 
-// advise logs what to do if the test fails.
-func advise(t *testing.T, remedy string) {
+// advise logs what to do if the test fails. The returned function says it of what is checked next.
+func advise(t testing.TB, remedy string) (next func(remedy string)) {
 	t.Cleanup(func() {
 		if t.Failed() && remedy != "" {
 			t.Log("what to do: " + remedy)
 		}
 	})
+	return func(other string) { remedy = other }
 }

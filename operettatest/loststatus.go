@@ -25,6 +25,7 @@ import (
 // children first and writes the status afterwards, and may die in between. After a loss a hook may
 // keep a child for longer; it must not create another one, nor delete one, nor judge differently.
 func (k kind) lostStatus(t *testing.T, c corpus.Case, answer metacontroller.Answer) {
+	next := advise(t, "rely on what the status says only once a request shows it: see docs/authors.md")
 	left := childrenLeft(t, c, answer)
 	there, wasThere := map[string]bool{}, refsOf(observedIn(parsed(t, c.Request), "children"))
 	for _, later := range []time.Duration{0, 31 * time.Second, time.Hour} {
@@ -47,11 +48,13 @@ func (k kind) lostStatus(t *testing.T, c corpus.Case, answer metacontroller.Answ
 			wanted := askedWithStatus[ref] || slices.Contains(missing, nameInStatus(child))
 			require.True(t, wanted, "%s later, %s is only asked for because the status was lost", later, ref)
 			runs := child["kind"] == "Pod" || child["kind"] == "Job" // unlike, say, a Service, which may be created again
-			require.False(t, wasThere[ref] && runs && !k.mayRunAgain(child["kind"]), "%s later, %s was let go, and is asked for again:"+
-				" name it by what it depends on; one with a stable name that is made again on purpose is declared in Invariants.History with Again", later, ref)
+			next("name a Pod or Job by what it depends on, so that another one has another name")
+			require.False(t, wasThere[ref] && runs && !k.mayRunAgain(child["kind"]), "%s later, %s was left out of an answer, and is asked for again:"+
+				" it would run twice; where that is meant, declare it in Invariants.History with Again", later, ref)
+			next("rely on what the status says only once a request shows it: see docs/authors.md")
 		}
 		for ref := range there {
-			require.True(t, asked[ref] != nil || !askedWithStatus[ref], "%s later, %s is only let go because the status was lost", later, ref)
+			require.True(t, asked[ref] != nil || !askedWithStatus[ref], "%s later, %s is only left out because the status was lost", later, ref)
 		}
 		if later == 0 { // later, the times since when children are missing differ, which are in the status
 			require.Equal(t, conditionsOf(t, withStatus.Body), conditionsOf(t, without.Body), "it is judged differently because the status was lost")
@@ -60,7 +63,7 @@ func (k kind) lostStatus(t *testing.T, c corpus.Case, answer metacontroller.Answ
 }
 
 // shownStatus shows a hook the status of its own answer, where that changes no child. What the hook
-// asks for or lets go only then would wait for an event that has nothing to do with it.
+// asks for or leaves out only then would wait for an event that has nothing to do with it.
 func (kind) shownStatus(t *testing.T, c corpus.Case, answer metacontroller.Answer) {
 	var response struct{ ResyncAfterSeconds float64 }
 	require.NoError(t, json.Unmarshal(answer.Body, &response))

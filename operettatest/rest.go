@@ -24,8 +24,8 @@ func (k kind) world(apply player.Strategy, hookVersion string, actions ...player
 	})
 }
 
-// casesComeToRest plays on from each case until nothing changes.
-func (k kind) casesComeToRest(t *testing.T) {
+// casesConverge plays on from each case until nothing changes.
+func (k kind) casesConverge(t *testing.T) {
 	k.each(t, k.cases, func(t *testing.T, c corpus.Case) {
 		if _, err := c.Call(); err != nil || c.Hook != metacontroller.SyncHook {
 			t.Skip("nothing comes of it")
@@ -100,16 +100,21 @@ func (k kind) samplesBecomeReady(t *testing.T) {
 }
 
 func requireLife(t *testing.T, sample corpus.Sample, world *player.World) {
+	next := advise(t, "correct the sample, or the rule of the CRD that refuses it")
 	for _, text := range sample.Objects() {
 		require.NoError(t, world.Apply(text))
 	}
+	next("say in a child and in the status nothing that differs from call to call")
 	require.NoError(t, world.Play())
+	next("declare the kind of each child in Controller.Children; operetta simulate with the sample shows what is refused")
 	require.Empty(t, world.InVain(), "children that were asked for and never came")
+	next("operetta simulate with the sample shows what happens")
 	for _, outcome := range world.Outcomes() {
 		require.Empty(t, outcome.Failure)
 		require.Equal(t, "True", outcome.Ready, "%s: %s", outcome.Reason, outcome.Message)
 		requireReachable(t, world, outcome.Parent)
 	}
+	next("own each child, so that the garbage collector deletes it, and answer Finalized once none is left")
 	world.DeleteParents()
 	require.NoError(t, world.Play())
 	for _, left := range world.Objects() {
@@ -142,7 +147,7 @@ func vanishing(t *testing.T, c corpus.Case) []player.Action {
 }
 
 // samplesSurviveWhatIsLate plays a few schedules of fixed seeds of each sample, with late caches,
-// lost writes, edits and faults, and checks the laws of package explore and the operator's
+// lost writes, edits and faults, and checks the invariants of package explore and the operator's
 // invariants. `operetta explore` plays others. In the inner loop it is one small sample.
 func (k kind) samplesSurviveWhatIsLate(t *testing.T) {
 	schedules := 2

@@ -19,9 +19,9 @@ import (
 
 // Run tests the operators of a project, each in subtests of its name: the
 // answers to its cases are the expected ones, each case and each sample obeys
-// the laws of all operators, cases come to rest, and samples become Ready,
+// the invariants of all operators, cases converge, and samples become Ready,
 // recover when a child is deleted, leave nothing behind when they are deleted,
-// and keep the operator's promises under late caches and lost writes. One
+// and keep the operator's invariants under late caches and lost writes. One
 // subtest reports what a kind still lacks.
 //
 // The folder is the root of the project, the controllers are all of its
@@ -78,12 +78,12 @@ func (k kind) run(t *testing.T) {
 		{"definition can be stored", kind.definitionCanBeStored, "change the marker, or the type, and write make generate"},
 		{"parents can be stored", kind.parentsCanBeStored, ""},
 		{"calls share nothing", kind.callsShareNothing, "keep no variable between calls, and change no value of the declaration"},
-		{"laws", kind.laws, ""},
-		{"customize answers", kind.customizeAnswers, "answer from what can be read of the parent, and never with an error"},
-		{"nothing forged is passed on", kind.nothingForged, "restate an observed child with metacontroller.Keep, and copy no text from one"},
-		{"cases come to rest", kind.casesComeToRest, ""},
-		{"samples become Ready", kind.samplesBecomeReady, "operetta simulate with the sample tells the story"},
-		{"samples tell what is wrong", kind.faultsAreTold, "add what operator.Tell says of the Pods to the summary, with Telling"},
+		{"invariants", kind.invariants, ""},
+		{"customize answers", kind.customizeAnswers, ""},
+		{"nothing forged is passed on", kind.nothingForged, ""},
+		{"cases converge", kind.casesConverge, ""},
+		{"samples become Ready", kind.samplesBecomeReady, ""},
+		{"samples tell what is wrong", kind.faultsAreTold, ""},
 		{"what belongs together is taken together", kind.whatBelongsTogether,
 			"compare a Service or ConfigMap along with its workload, declare it with SharedName, and select it in the customize hook"},
 		{"samples survive what is late", kind.samplesSurviveWhatIsLate,

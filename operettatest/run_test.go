@@ -231,18 +231,18 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 // says what to do.
 func TestWrongOperatorsAreFound(t *testing.T) {
 	for mutant, told := range map[string]struct{ part, remedy string }{
-		"drops the child that it has made": {"samples_become_Ready", "operetta simulate with the sample tells the story"},
-		"another answer each time":         {"laws", "do not range over a map into a list: sort its keys; read no clock but request.Now"},
+		"drops the child that it has made": {"samples_become_Ready", "operetta simulate with the sample shows what happens"},
+		"another answer each time":         {"invariants", "do not range over a map into a list: sort its keys; read no clock but request.Now"},
 		"copies annotations":               {"nothing_forged_is_passed_on", "restate an observed child with metacontroller.Keep, and copy no text from one"},
-		"drops the child without a status": {"laws", "rely on what the status says only once a request shows it: see docs/authors.md"},
+		"drops the child without a status": {"invariants", "rely on what the status says only once a request shows it: see docs/authors.md"},
 		"Ready from the beginning":         {"samples_survive_what_is_late", "operetta explore with the sample and the seed tells it again"},
 		"breaks a promise":                 {"samples_survive_what_is_late", "operetta explore with the sample and the seed tells it again"},
-		"waits for its own generation": {"laws", "status.observedGeneration is Metacontroller's, which writes it along with this answer and does not call again:" +
+		"waits for its own generation": {"invariants", "status.observedGeneration is Metacontroller's, which writes it along with this answer and does not call again:" +
 			" judge by what the children say of theirs"},
-		"a child depends on what informs": {"laws",
+		"a child depends on what informs": {"invariants",
 			"compute children from the parent and the observed children alone; where they need a related object, leave out Related.Informs"},
 		"a definition that is refused": {"definition_can_be_stored", "change the marker, or the type, and write make generate"},
-		"never Ready":                  {"samples_become_Ready", "operetta simulate with the sample tells the story"},
+		"never Ready":                  {"samples_become_Ready", "operetta simulate with the sample shows what happens"},
 	} {
 		t.Run(mutant, func(t *testing.T) {
 			t.Parallel()
@@ -258,14 +258,14 @@ func TestWrongOperatorsAreFound(t *testing.T) {
 	}
 }
 
-// TestAnIncompletePodIsTold where a law does not hold for its case: the hook may be right.
+// TestAnIncompletePodIsTold where an invariant does not hold for its case: the hook may be right.
 func TestAnIncompletePodIsTold(t *testing.T) {
 	dir := copyProject(t)
 	const pod = "{apiVersion: v1, kind: Pod, metadata: {name: NAME, namespace: shops, uid: u}, status: {phase: Running}}"
 	text := "# x\nparent: {apiVersion: toys.example.com/v1, kind: Web, metadata: {name: a, namespace: shops, uid: w, generation: 1}, spec: {image: nginx}}\nrelated: {Pod.v1: {shops/p: " +
 		strings.Replace(pod, "NAME", "p", 1) + ", shops/q: " + strings.Replace(strings.Replace(pod, "NAME", "q", 1), "uid: u}", "uid: v, creationTimestamp: '2026-01-01T00:00:00Z'}, spec: {containers: [{name: c}]}", 1) + "}}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "testdata/web/sync/pods.in.yaml"), []byte(text), 0o600))
-	output, passed := runProject(t, "laws", dir, "a child depends on what informs")
+	output, passed := runProject(t, "invariants", dir, "a child depends on what informs")
 	require.False(t, passed)
 	require.Contains(t, output, "Pod/p of the case has no metadata.creationTimestamp, no spec.containers, which the API server always fills in: complete it first")
 	require.NotContains(t, output, "Pod/q of the case")

@@ -193,7 +193,7 @@ func (w *World) Play() {
 	w.t.Helper()
 	w.failed = ""
 	if err := w.TryPlay(); err != nil {
-		w.t.Fatalf("%s\nwhat happened:\n%s", err, w.story())
+		w.t.Fatalf("%s\nwhat happened:\n%s", err, w.happened())
 	}
 	if w.failed != "" {
 		w.t.Fatalf("a hook fails: %s", w.failed)
@@ -214,7 +214,7 @@ func (w *World) Until(what string, holds func() bool) {
 		}
 		w.world.Step()
 	}
-	w.t.Fatalf("after 100 steps it does not hold that %s\nwhat happened:\n%s", what, w.story())
+	w.t.Fatalf("after 100 steps it does not hold that %s\nwhat happened:\n%s", what, w.happened())
 }
 
 // Do performs one action of an explored schedule, as in "quota Pod" or "wait
@@ -234,8 +234,8 @@ func (w *World) Now() time.Time { return w.world.Now() }
 // storyLines is the number of events that a failure shows.
 const storyLines = 60
 
-// story returns the last events as text.
-func (w *World) story() string {
+// happened returns the last events as text.
+func (w *World) happened() string {
 	var text strings.Builder
 	(&run.Printer{Out: &text}).Outcomes(w.world)
 	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")

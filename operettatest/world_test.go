@@ -27,7 +27,7 @@ type recorder struct {
 
 func (r *recorder) Helper()             {}
 func (r *recorder) Logf(string, ...any) {}
-func (r *recorder) Name() string        { return "a story" }
+func (r *recorder) Name() string        { return "a test" }
 func (r *recorder) Cleanup(f func())    { r.cleanups = append(r.cleanups, f) }
 func (r *recorder) Failed() bool        { return r.failure != "" }
 func (r *recorder) Errorf(format string, args ...any) {
@@ -55,8 +55,8 @@ func failureOf(test func(t testing.TB)) string {
 
 const shop = "{apiVersion: toys.example.com/v1, kind: Web, metadata: {name: shop}, spec: {image: nginx, replicas: 2}}"
 
-// TestStoriesThatFailSayWhy tells stories that go wrong.
-func TestStoriesThatFailSayWhy(t *testing.T) {
+// TestWorldsThatFailSayWhy plays what goes wrong.
+func TestWorldsThatFailSayWhy(t *testing.T) {
 	failing := func(operettatest.Call) operettatest.Call {
 		return func(time.Time, string, []byte) (int, []byte, error) {
 			return http.StatusInternalServerError, []byte("out of luck"), nil
@@ -70,7 +70,7 @@ func TestStoriesThatFailSayWhy(t *testing.T) {
 			return http.StatusOK, fmt.Appendf(nil, `{"status":{"n":%d},"children":[],"resyncAfterSeconds":1}`, n), nil
 		}
 	}
-	for want, story := range map[string]func(t testing.TB){
+	for want, test := range map[string]func(t testing.TB){
 		"it had no effect: vanish Deployment/none: there is no object": func(t testing.TB) {
 			operettatest.NewWorld(t, operettatest.Options{Vanish: []string{"Deployment/none"}}, webController()).Play()
 		},
@@ -114,13 +114,13 @@ func TestStoriesThatFailSayWhy(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
-			require.Contains(t, failureOf(story), want)
+			require.Contains(t, failureOf(test), want)
 		})
 	}
 }
 
-// TestAStoryIsTold uses what a story needs: steps, faults that pass, and what is there.
-func TestAStoryIsTold(t *testing.T) {
+// TestAWorldIsPlayed uses what a test over time needs: steps, faults that pass, and what is there.
+func TestAWorldIsPlayed(t *testing.T) {
 	world := operettatest.NewWorld(t, operettatest.Options{ServerSideApply: true, HookVersion: "v1", Evict: []string{"Deployment/shop@3"}}, webController())
 	world.Apply(shop)
 	began := world.Now()

@@ -28,7 +28,7 @@ func tell(list []unlike) string {
 			remedies = append(remedies, remedy)
 		}
 	}
-	return strings.Join(texts, ", ") + "; if this may depend on history, declare in Invariants.History: " + strings.Join(remedies, ", ")
+	return strings.Join(texts, ", ") + "; correct the hook, or, where the difference is meant, declare in Invariants.History: " + strings.Join(remedies, ", ")
 }
 
 // literal returns a History as an author writes it.

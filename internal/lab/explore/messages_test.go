@@ -58,7 +58,7 @@ func TestDifferencesNameTheRemedy(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			list := (&rest{children: c.is}).differences(&rest{children: c.fresh}, c.history)
-			require.Equal(t, c.text+"; if this may depend on history, declare in Invariants.History: "+c.allowed, tell(list))
+			require.Equal(t, c.text+"; correct the hook, or, where the difference is meant, declare in Invariants.History: "+c.allowed, tell(list))
 		})
 	}
 }

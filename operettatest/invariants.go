@@ -13,7 +13,7 @@ import (
 	"github.com/operetta-dev/operetta/metacontroller"
 )
 
-// Sets of hooks that a law is about.
+// Sets of hooks that an invariant is about.
 var (
 	anyHook    = []metacontroller.HookName{metacontroller.SyncHook, metacontroller.FinalizeHook, metacontroller.CustomizeHook}
 	ofAnswers  = anyHook[:2]
@@ -21,8 +21,8 @@ var (
 	ofTeardown = anyHook[1:2]
 )
 
-// lawsOfAnswers are properties of every answered case and every sample, of every kind.
-var lawsOfAnswers = []struct {
+// invariantsOfAnswers are properties of every answered case and every sample, of every kind.
+var invariantsOfAnswers = []struct {
 	name   string
 	hooks  []metacontroller.HookName
 	check  func(k kind, t *testing.T, c corpus.Case, answer metacontroller.Answer)
@@ -40,8 +40,7 @@ var lawsOfAnswers = []struct {
 		"ask for each child whether or not others are observed; one that has to wait stays once it is observed"},
 	{"an edit of one child costs no other", ofSync, kind.editOfOneCostsNoOther,
 		"decode of a child only what the answer needs; what is kept, keep with metacontroller.Keep"},
-	{"a lost status changes nothing that is asked for", ofSync, kind.lostStatus,
-		"rely on what the status says only once a request shows it: see docs/authors.md"},
+	{"a lost status changes nothing that is asked for", ofSync, kind.lostStatus, ""},
 	{"the status waits for no observedGeneration of its own", ofSync, kind.awaitsNoGeneration,
 		"status.observedGeneration is Metacontroller's, which writes it along with this answer and does not call again:" +
 			" judge by what the children say of theirs"},
@@ -54,7 +53,7 @@ var lawsOfAnswers = []struct {
 	{"names that others may have are looked up", ofSync, kind.contestedNamesAreSelected,
 		"select the object by metacontroller.ByName in the customize hook"},
 	{"blocked children are not asked for at each event", ofSync, kind.blockedIsNotAskedForAtEachEvent,
-		"end the sync with operator.Answer, which holds back what the API server refuses"},
+		"end the sync with operator.Answer, which asks for what the API server refuses with pauses"},
 }
 
 // sameBytes repeats the request. Go starts to range over a map of two at one of eight places,
