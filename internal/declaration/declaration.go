@@ -34,7 +34,7 @@ func Check(controllers ...metacontroller.Controller) error {
 		kinds[c.Name()] = key
 		for _, name := range crd.NamesIn(c.CRD.Text()).ShortNames {
 			if other, twice := shortNames[name]; twice {
-				all = append(all, fmt.Errorf("%s: the short name %s is that of %s, too: give one of the kinds another", c.Parent.Kind, name, other))
+				all = append(all, fmt.Errorf("%s: %s has the short name %s, too: give one of the kinds another", c.Parent.Kind, other, name))
 			}
 			shortNames[name] = c.Parent.Kind
 		}
@@ -117,12 +117,12 @@ func mistakesInCRD(c metacontroller.Controller) []error {
 	var all []error
 	names := crd.NamesIn(c.CRD.Text())
 	if names.Kind != "" && names.Kind != c.Parent.Kind || names.Plural != "" && names.Plural != c.Parent.Plural {
-		all = append(all, fmt.Errorf("CRD is that of the kind %s with the plural %s: write that of %s with the plural %s",
+		all = append(all, fmt.Errorf("the CRD defines the kind %s with the plural %s: write the CRD of %s with the plural %s",
 			names.Kind, names.Plural, c.Parent.Kind, c.Parent.Plural))
 	}
 	for _, name := range names.ShortNames {
 		if owner, isTaken := crd.OwnerOfShortName(name); isTaken {
-			all = append(all, fmt.Errorf("CRD has the short name %s, which is that of %s: write another", name, owner))
+			all = append(all, fmt.Errorf("the CRD has the short name %s, which belongs to %s: write another", name, owner))
 		}
 	}
 	return all

@@ -42,10 +42,10 @@ func TestCheck(t *testing.T) {
 		"nothing elsewhere":    {func(c *Controller) { c.Related, c.RelatedInAllNamespaces = nil, true }, `no kinds that it could be about`},
 		"CRD of another kind": {func(c *Controller) {
 			c.CRD = NewCRD([]byte("spec:\n  names: {kind: Game, plural: games}\n"))
-		}, `CRD is that of the kind Game with the plural games: write that of Toy with the plural toys`},
+		}, `the CRD defines the kind Game with the plural games: write the CRD of Toy with the plural toys`},
 		"rc as a short name": {func(c *Controller) {
 			c.CRD = NewCRD([]byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty, rc]}\n"))
-		}, `CRD has the short name rc, which is that of replicationcontrollers: write another`},
+		}, `the CRD has the short name rc, which belongs to replicationcontrollers: write another`},
 		"a cluster-scoped child": {func(c *Controller) {
 			c.Children = append(c.Children, Child{Resource: ClusterRoleBinding, Update: InPlace})
 			c.CRD = NewCRD([]byte(`{"spec":{"scope":"Namespaced"}}`))
@@ -95,7 +95,7 @@ func TestShortNamesAreDistinct(t *testing.T) {
 	one.CRD = NewCRD([]byte("spec:\n  names: {kind: Toy, plural: toys, shortNames: [ty]}\n"))
 	other.Parent.Kind, other.Parent.Plural = "Tyre", "tyres"
 	other.CRD = NewCRD([]byte("spec:\n  names: {kind: Tyre, plural: tyres, shortNames: [ty]}\n"))
-	require.EqualError(t, Check(one, other), "Tyre: the short name ty is that of Toy, too: give one of the kinds another")
+	require.EqualError(t, Check(one, other), "Tyre: Toy has the short name ty, too: give one of the kinds another")
 	other.CRD = nil
 	require.NoError(t, Check(one, other))
 }

@@ -35,7 +35,7 @@ type BlueGreenDeployment struct {
 // Spec is the desired state of a BlueGreenDeployment.
 type Spec struct {
 	// Replicas is the number of Pods of the active color. A change during a rollout
-	// is that of the new color.
+	// applies to the new color.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
@@ -44,10 +44,10 @@ type Spec struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MinReadySeconds int32 `json:"minReadySeconds,omitempty"`
-	// Selector selects the Pods, whose labels the template has. The label color is added. As
-	// that of a ReplicaSet it cannot be changed.
+	// Selector selects the Pods, whose labels the template has. The label color is added. It cannot
+	// be changed, as in a ReplicaSet.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="selector cannot be changed, as that of a ReplicaSet: make a new BlueGreenDeployment"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="selector cannot be changed, as in a ReplicaSet: make a new BlueGreenDeployment"
 	Selector metav1.LabelSelector `json:"selector"`
 	// Template is what the Pods are made of. A change is rolled out to the inactive color.
 	// +required
@@ -64,7 +64,7 @@ type ServiceTemplate struct {
 	// Metadata are the name, the labels and the annotations.
 	// +required
 	Metadata ServiceMetadata `json:"metadata"`
-	// Spec is that of the Service.
+	// Spec is the spec of the Service.
 	// +required
 	Spec ServiceSpec `json:"spec"`
 }
@@ -79,7 +79,7 @@ type ServiceSpec struct {
 	// Selector selects the Pods. The label color is added.
 	// +optional
 	Selector map[string]string `json:"selector,omitempty"`
-	// Ports are those of the Service. If there are several, each needs a name.
+	// Ports are the ports of the Service. If there are several, each needs a name.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -90,16 +90,16 @@ type ServiceSpec struct {
 
 // ServiceMetadata is the part of an object's metadata that can be chosen.
 type ServiceMetadata struct {
-	// Name is that of the Service.
+	// Name is the name of the Service.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// Labels are those of the Service.
+	// Labels are the labels of the Service.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('controller-uid' in self)",message="the label controller-uid is reserved for the controller: use another key"
 	Labels map[string]string `json:"labels,omitempty"`
-	// Annotations are those of the Service.
+	// Annotations are the annotations of the Service.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration'].exists(k, k in self))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
 	Annotations map[string]string `json:"annotations,omitempty"`

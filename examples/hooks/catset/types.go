@@ -34,13 +34,13 @@ type CatSet struct {
 
 // Spec is the desired state of a CatSet.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.volumeClaimTemplates) == has(oldSelf.volumeClaimTemplates)",message="volumeClaimTemplates cannot be added or removed, as those of a StatefulSet: make a new CatSet"
+// +kubebuilder:validation:XValidation:rule="has(self.volumeClaimTemplates) == has(oldSelf.volumeClaimTemplates)",message="volumeClaimTemplates cannot be added or removed, as in a StatefulSet: make a new CatSet"
 type Spec struct {
-	// ServiceName is the headless Service that gives the Pods their host names. As that of a
-	// StatefulSet it cannot be changed.
+	// ServiceName is the headless Service that gives the Pods their host names. It cannot
+	// be changed, as in a StatefulSet.
 	// +required
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="serviceName cannot be changed, as that of a StatefulSet: make a new CatSet"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="serviceName cannot be changed, as in a StatefulSet: make a new CatSet"
 	ServiceName string `json:"serviceName"`
 	// Replicas is the number of Pods.
 	// +optional
@@ -59,12 +59,12 @@ type Spec struct {
 	// +kubebuilder:validation:XValidation:rule="has(self.spec) && size(self.spec.containers) > 0",message="template needs containers: set template.spec.containers"
 	Template corev1.PodTemplateSpec `json:"template"`
 	// VolumeClaimTemplates are what the claims of each Pod are made of. A claim is named
-	// <template>-<Pod>. It stays when its Pod goes, and goes with the CatSet. As those of a
-	// StatefulSet they cannot be changed.
+	// <template>-<Pod>. It stays when its Pod is deleted, and is deleted with the CatSet. They
+	// cannot be changed, as in a StatefulSet.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="volumeClaimTemplates cannot be changed, as those of a StatefulSet: make a new CatSet"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="volumeClaimTemplates cannot be changed, as in a StatefulSet: make a new CatSet"
 	VolumeClaimTemplates []VolumeClaimTemplate `json:"volumeClaimTemplates,omitempty"`
 }
 
@@ -73,23 +73,23 @@ type VolumeClaimTemplate struct {
 	// Metadata are the name of the volume, and the labels and annotations of the claims.
 	// +required
 	Metadata ClaimMetadata `json:"metadata"`
-	// Spec is that of the claims.
+	// Spec is the spec of the claims.
 	// +required
 	Spec corev1.PersistentVolumeClaimSpec `json:"spec"`
 }
 
 // ClaimMetadata is the part of an object's metadata that can be chosen.
 type ClaimMetadata struct {
-	// Name is that of the volume.
+	// Name is the name of the volume.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
-	// Labels are those of the claims.
+	// Labels are the labels of the claims.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!('controller-uid' in self)",message="the label controller-uid is reserved for the controller: use another key"
 	Labels map[string]string `json:"labels,omitempty"`
-	// Annotations are those of the claims.
+	// Annotations are the annotations of the claims.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!(['operetta.dev/hash', 'metacontroller.k8s.io/last-applied-configuration'].exists(k, k in self))",message="the annotations operetta.dev/hash and metacontroller.k8s.io/last-applied-configuration are reserved for the controller: remove them"
 	Annotations map[string]string `json:"annotations,omitempty"`

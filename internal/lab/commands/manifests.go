@@ -24,7 +24,7 @@ func newManifestsCommand(p *program) *cobra.Command {
 		Long: `Manifests prints a CompositeController for each operator, or for those in --kinds,
 as a YAML stream. Its hooks are called through the Service of --service in --namespace or, with
 --hook-url, at a server that runs anywhere else. The names of the cluster-scoped
-objects begin with --prefix. That of a CompositeController is part of the finalizer
+objects begin with --prefix. The name of a CompositeController is part of the finalizer
 on its custom resources: leave it as it is once there are any.
 
 With --rbac it prints instead what Metacontroller must be allowed to do for

@@ -36,9 +36,9 @@ func newRenderCommand(p *program) *cobra.Command {
 holds a hook request, or a bare custom resource for which no children are
 observed, in YAML or JSON; objects of other kinds beside it are ignored. What a
 request leaves out because it is empty is filled in. Where an operator creates its
-children in stages, a bare custom resource has those of the first. The namespace is that
-of --namespace, then that of the file, then default. A file may have 64 MiB, a YAML
-document a million values.
+children in stages, a bare custom resource gets the children of the first stage. The
+namespace is --namespace, then the namespace in the file, then default. A file may have
+64 MiB, a YAML document a million values.
 
 ` + validateHelp,
 		Example: `  operetta render deploy/samples/modelbox.yaml

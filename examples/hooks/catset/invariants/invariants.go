@@ -19,7 +19,7 @@ func Invariants() simulation.Invariants {
 	return simulation.Invariants{
 		History: []simulation.History{
 			{Kind: "Pod", Again: true, Reason: "a Pod that is replaced keeps its name"},
-			{Kind: "PersistentVolumeClaim", More: true, Fields: []string{"metadata", "spec"}, Reason: "a claim stays as it was made, and when its Pod goes"},
+			{Kind: "PersistentVolumeClaim", More: true, Fields: []string{"metadata", "spec"}, Reason: "a claim stays as it was made, and when its Pod is deleted"},
 		},
 		Watch: func() func(simulation.Write) string { return check },
 	}

@@ -127,7 +127,7 @@ func ParseHookURL(text string) (string, error) {
 	case address.User != nil:
 		err = errors.New("has a user, which would be stored in the manifest")
 	case address.Path != "" && address.Path != "/":
-		err = errors.New("has a path, and the paths are those of the hooks")
+		err = errors.New("has a path, and the hooks have the paths")
 	case address.RawQuery != "" || address.ForceQuery || address.Fragment != "":
 		err = errors.New("has a query or a fragment")
 	}

@@ -1,6 +1,7 @@
 package crds
 
 import (
+	"fmt"
 	"math"
 	"strings"
 )
@@ -13,6 +14,12 @@ const (
 	longestText     = 1024
 	longestQuantity = 64
 )
+
+// limits is the comment at the head of a definition.
+var limits = fmt.Sprintf(`# What has no limit in its Go type has one here: lists and maps have at most %d entries (args, command, env, envs, items,
+# config and values %d), texts %d characters, quantities %d, and numbers the range of their format. No text has U+0085. See
+# https://github.com/operetta-dev/operetta/blob/main/docs/authors.md#limits-that-generate-adds
+`, fewEntries, mostEntries, longestText, longestQuantity)
 
 // manyEntries are the lists and maps that may have [mostEntries]: what long programs have,
 // files, and the values of a label, which name all types of nodes.

@@ -127,6 +127,7 @@ func (m module) finish(c metacontroller.Controller, text []byte) (CRD, error) {
 	definition, err := check(c, text)
 	if err == nil {
 		definition.YAML, err = m.cut(c, text)
+		definition.YAML = append([]byte(limits), definition.YAML...)
 	}
 	return definition, err
 }
@@ -151,7 +152,7 @@ func check(c metacontroller.Controller, text []byte) (CRD, error) {
 	}
 	for _, name := range spec.Names.ShortNames {
 		if owner, isTaken := crd.OwnerOfShortName(name); isTaken {
-			return CRD{}, fmt.Errorf("the short name %s is that of %s: write another in the marker", name, owner)
+			return CRD{}, fmt.Errorf("the short name %s belongs to %s: write another in the marker", name, owner)
 		}
 	}
 	return CRD{ShortNames: spec.Names.ShortNames, HasScale: version.Subresources.Scale != nil}, nil

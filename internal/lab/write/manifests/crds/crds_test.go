@@ -47,7 +47,7 @@ func TestADefinitionIsWhatTheControllerDeclares(t *testing.T) {
 		"the markers say example.org/v2 Tune":                                              strings.Replace(definition, "name: v1", "name: v2", 1),
 		"no status subresource":                                                            strings.Replace(definition, "status: {}, ", "", 1),
 		"nothing to say about spec":                                                        strings.Replace(definition, ", description: ours", "", 1),
-		"the short name rc is that of replicationcontrollers":                              strings.Replace(definition, "tn", "rc", 1),
+		"the short name rc belongs to replicationcontrollers":                              strings.Replace(definition, "tn", "rc", 1),
 		"2 versions are marked":                                                            "spec: {versions: [{name: v1}, {name: v2}]}",
 	} {
 		_, err := ours.finish(tunes(), []byte(text))
