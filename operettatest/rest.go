@@ -104,7 +104,7 @@ func requireLife(t *testing.T, sample corpus.Sample, world *player.World) {
 	for _, text := range sample.Objects() {
 		require.NoError(t, world.Apply(text))
 	}
-	next("say in a child and in the status nothing that differs from call to call")
+	next("operetta simulate with the sample shows what happens")
 	require.NoError(t, world.Play())
 	next("declare the kind of each child in Controller.Children; operetta simulate with the sample shows what is refused")
 	require.Empty(t, world.InVain(), "children that were asked for and never came")
