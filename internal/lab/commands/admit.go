@@ -24,7 +24,7 @@ import (
 // validateFlag adds --validate to a command.
 func validateFlag(cmd *cobra.Command, validate *bool) {
 	cmd.Flags().BoolVar(validate, "validate", true,
-		"refuse what the API server would refuse, and warn of fields that it would drop")
+		"refuse what the API server would refuse, and warn of fields that it drops")
 }
 
 // validateHelp is the help text about it.

@@ -49,7 +49,11 @@ func (p *program) replay(dir, output string) error {
 		return err
 	}
 	if recording.Changed > 0 {
-		return cli.ExitError{Code: cli.ExitChanges, Err: fmt.Errorf("cases with another answer: %d of %d", recording.Changed, recording.Cases)}
+		have := "cases have"
+		if recording.Cases == 1 {
+			have = "case has"
+		}
+		return cli.ExitError{Code: cli.ExitChanges, Err: fmt.Errorf("%d of %d %s another answer", recording.Changed, recording.Cases, have)}
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func TestSimulateDumps(t *testing.T) {
 		require.Equal(t, cli.ExitFailed, code)
 		code, stdout, stderr = operetta(t, "", "why", "--all", "-f", write(t, "broken."+output, stdout))
 		require.Equal(t, cli.ExitDone, code, stderr)
-		require.Contains(t, stdout, "Ready=False")
+		require.Contains(t, stdout, "in progress  ModelBox/web in default: ")
 
 		code, stdout, stderr = operetta(t, "", "simulate", converged)
 		require.Equal(t, cli.ExitDone, code, stderr)
