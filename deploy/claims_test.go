@@ -18,7 +18,7 @@ var (
 	// declared is a test that go test -run finds.
 	declared = regexp.MustCompile(`(?m)^func (Test[A-Za-z]+)\(`)
 	// goDoc is a package that go doc is to show.
-	goDoc = regexp.MustCompile("go doc (?:github.com/operetta-dev/operetta|\\.)/([a-z/]+)")
+	goDoc = regexp.MustCompile(`go doc (?:github.com/operetta-dev/operetta|\.)/([a-z/]+)`)
 )
 
 // TestClaimsAreShown wants a test for each name by which a page backs a claim, one that -run finds, and
