@@ -149,7 +149,7 @@ func (e *exploration) end(ctx context.Context) error {
 	}
 	switch {
 	case found > 0:
-		return errors.New("explore has found broken laws or invariants: see above")
+		return errors.New("explore has found broken invariants: see above")
 	case ctx.Err() != nil:
 		return fmt.Errorf("explore was interrupted, and has found nothing until then; schedules: %d", played)
 	}

@@ -47,7 +47,7 @@ namespace is --namespace, then the namespace in the file, then default. A file m
 		RunE: func(_ *cobra.Command, args []string) error { return render(p, args[0], &flags) },
 	}
 	cmd.Flags().StringVarP(&flags.output, "output", "o", "yaml", "form of the output: yaml or json")
-	cmd.Flags().StringVarP(&flags.namespace, "namespace", "n", "", "namespace of the custom resource (default that of the file, or default)")
+	cmd.Flags().StringVarP(&flags.namespace, "namespace", "n", "", "namespace of the custom resource (default: the namespace in the file, or default)")
 	cmd.Flags().StringVar(&flags.hook, "hook", "sync", "hook to call: sync, finalize or customize")
 	cmd.Flags().StringVar(&flags.now, "now", "", "time that the hook is handed, as in 2026-01-02T15:04:05Z (default the current time)")
 	cmd.Flags().BoolVar(&flags.childrenOnly, "children-only", false, "print the children as a stream for kubectl apply -f -")

@@ -34,17 +34,17 @@ func newWhyCommand(p *program) *cobra.Command {
 		Short: "Say why a custom resource is not Ready, from a dump or a recording",
 		Long: `Why reads what kubectl get -o json prints, or a folder that serve --record has
 written, and says why a custom resource is not Ready: the first cause in the words
-of whoever reported it (because), the objects from there up to the custom resource
+of the component that reported it (because), the objects from there up to the custom resource
 (holds), what happens by itself (next), the command that shows more (look), and
 what was not read (not seen). With --all it has a line for each, and those that are
 stuck come before those in progress. It calls no cluster. What the operator decides is the
 answer of its own hook to these objects.
 
-The dump should have the kinds that --kinds prints. One without an object in it is
-told as not seen, unless --seen says that kubectl was asked for it. The ages are
-those at the newest time in the dump, or at --now.
+The dump should have the kinds that --kinds prints. A kind without an object in it is
+printed as not seen, unless --seen says that kubectl was asked for it. Ages count to
+the newest time in the dump, or to --now.
 
-The exit code is 0 for every answer, as that of kubectl describe: to wait in a
+The exit code is 0 for every answer, as with kubectl describe: to wait in a
 script, use kubectl wait.`,
 		Example: `  kubectl get -A --show-managed-fields -o json $(operetta why --kinds) > dump.json
   operetta why modelbox/sentiment -f dump.json
@@ -61,7 +61,7 @@ script, use kubectl wait.`,
 	set.BoolVar(&flags.details, "details", false, "with --all, what is known of each, as for KIND/NAME")
 	set.BoolVar(&flags.tree, "tree", false, "what the custom resource owns, with the state of each object")
 	set.BoolVar(&flags.watch, "watch", false, "answer again whenever the file changes, with what has changed")
-	set.StringVar(&flags.now, "now", "", "time at which the dump was made, as in 2026-01-02T15:04:05Z or written for that of the file (default the newest one in it)")
+	set.StringVar(&flags.now, "now", "", "time at which the dump was made, as in 2026-01-02T15:04:05Z or written for the time of the file (default the newest one in it)")
 	set.StringSliceVar(&flags.seen, "seen", nil, "kinds that kubectl was asked for, as it was, or all: one without objects is empty")
 	set.BoolVar(&flags.kinds, "kinds", false, "print the kinds that the dump should have, as kubectl get takes them")
 	cmd.ValidArgsFunction = p.completeCustomResource(&flags)

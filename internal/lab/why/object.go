@@ -46,7 +46,7 @@ func (w *walk) addTerminating(object Object, links []Link) {
 	c := Cause{Source: "metadata.deletionTimestamp", Reason: "Terminating", Message: "it is being deleted", Since: at(since), rank: progressing}
 	if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
 		c.Source, c.Message = "metadata.finalizers", heldBy(finalizers)
-		c.Next = []string{"nothing by itself: whoever set the finalizer removes it"}
+		c.Next = []string{"nothing by itself: the program that set the finalizer removes it"}
 	}
 	isLate := w.options.Now.Sub(since) > terminationGrace
 	if object.GetKind() == "Pod" && len(object.GetFinalizers()) == 0 {

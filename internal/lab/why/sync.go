@@ -73,7 +73,7 @@ func (w *walk) addDeletion(links []Link) {
 	foreign := slices.DeleteFunc(slices.Clone(finalizers), func(name string) bool { return strings.HasPrefix(name, "metacontroller.io/") })
 	if len(foreign) > 0 && len(foreign) == len(finalizers) {
 		c.rank = failing // Metacontroller waits for nothing any more
-		c.Next = []string{"nothing by itself: whoever set the finalizer removes it"}
+		c.Next = []string{"nothing by itself: the program that set the finalizer removes it"}
 	}
 	w.add(w.parent, links, c)
 }
