@@ -30,7 +30,7 @@ delete DataService/shop`), 0o600))
 	require.Equal(t, cli.ExitFailed, code)
 	require.Contains(t, out, "! it converges: DataService default/shop is being deleted and does not go")
 	require.Contains(t, out, "> DataService/shop  is being deleted")
-	require.Contains(t, err, "operetta: explore has found broken laws or invariants: see above")
+	require.Contains(t, err, "operetta: explore has found broken invariants: see above")
 
 	_, out, _ = operetta(t, "", "explore", explored+"dataservice.yaml", "--schedule", path)
 	require.Contains(t, out, "= "+explored+"dataservice.yaml, document 1, dynamic-apply\n\n! it converges: ")

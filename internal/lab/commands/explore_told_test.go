@@ -58,7 +58,7 @@ func rude(notAnswered func()) metacontroller.Controller {
 func TestExploreTellsAllThatItFinds(t *testing.T) {
 	code, out, says := runProgram(t, Operators{Controllers: []metacontroller.Controller{rude(func() {})}}, bare, "explore", "-", "--schedules", "40")
 	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, says, "explore has found broken laws or invariants: see above")
+	require.Contains(t, says, "explore has found broken invariants: see above")
 	require.Regexp(t, `^= .*, dynamic-apply: schedules: 40, found: 2\n= .*, server-side-apply: schedules: 40, found: 2\n\n= .*, dynamic-apply\n\n! `, out)
 	stories := strings.Split(out, "\n! ")[1:]
 	require.Len(t, stories, 4)
@@ -84,7 +84,7 @@ func TestExploreTellsWhatItHasFoundWhenItIsInterrupted(t *testing.T) {
 	out, says := explore()
 	require.Contains(t, out, "\n! a hook answers whatever its CRD admits: ")
 	require.NotContains(t, out, "server-side-apply")
-	require.Contains(t, says, "explore has found broken laws or invariants: see above")
+	require.Contains(t, says, "explore has found broken invariants: see above")
 
 	out, says = explore()
 	require.Empty(t, out)
