@@ -65,7 +65,7 @@ func TestACustomResourceIsWhatItsDefinitionMakesOfIt(t *testing.T) {
 	require.NoError(t, w.Play())
 	for spec, want := range map[string]string{
 		"{size: 2}":              `Toy.toys.example.com "t" is invalid: spec.size: Invalid value: 2: a toy does not shrink`,
-		"{size: 3, color: red}":  `Toy.toys.example.com "t" is invalid: [spec.color: Unsupported value: "red": supported values: "brown", "blue"`,
+		"{size: 3, color: red}":  `Toy.toys.example.com "t" is invalid: spec.color: Unsupported value: "red": supported values: "brown", "blue"`,
 		"{size: three}":          `spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"`,
 		"{size: 3, color: null}": "",
 	} {
