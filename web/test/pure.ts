@@ -85,11 +85,13 @@ test("a version holds until the next", () => {
 test("owners stand before what they own, and nothing overlaps", () => {
   for (const [pods, direction] of [[3, "LR"], [3, "TB"], [300, "LR"], [300, "TB"]] as const) {
     const items = [item("PodSet/a", -1, 1), ...Array.from({ length: pods }, (_, index) => item(`Pod/a-${index}`, 0, 2)), item("Service/other", -1, 1)];
-    const { boxes, width, height } = layoutOf(items, direction, 700);
+    if (pods > 40) assert.equal(layoutOf(items, direction, 700).boxes.filter(Boolean).length, 3, "they are one group at first");
+    const { boxes, width, height } = layoutOf(items, direction, 700, { filter: "", toggled: new Set(pods > 40 ? ["group default/PodSet/a Pod"] : []) });
     assert.equal(boxes.filter(Boolean).length, pods + 2);
-    boxes.forEach((a, i) => {
+    assert.equal(layoutOf(items, direction, 700, { filter: "pod/A-1", toggled: new Set() }).boxes[1], undefined, "a filter leaves it out");
+    (boxes as Box[]).forEach((a, i) => {
       assert.ok(a.x >= 0 && a.y >= 0 && a.x + a.width <= width && a.y + a.height <= height);
-      boxes.slice(i + 1).forEach((b) => assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y));
+      (boxes as Box[]).slice(i + 1).forEach((b) => assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y));
     });
     const [owner, first, second] = boxes as [Box, Box, Box];
     assert.ok(direction === "LR" ? owner.x + owner.width < first.x : owner.y + owner.height < first.y);
