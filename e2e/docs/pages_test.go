@@ -40,6 +40,9 @@ func (s *site) pages() []page {
 		{file: "docs/install.md", headings: []string{"Check the installation"}},
 		{file: "docs/upgrade.md", steps: []commands.Step{
 			{Before: "kubectl apply -f dist/install.yaml -l", Do: func(string) error { s.sh("make dist"); return nil }},
+			{Before: "kubectl annotate --overwrite --namespace default", Do: func(string) error {
+				return run("apply --namespace=default --filename=" + s.dir + "/deploy/samples/modelbox.yaml")
+			}},
 		}},
 		{file: "docs/podset.md", steps: []commands.Step{
 			{After: "kubectl wait", Do: func(string) error { return until("5/5", "get", "podsets.apps.jicki.cn/cache") }},
