@@ -20,8 +20,9 @@ import (
 // Admit changes an object, in place, into what the API server stores when
 // somebody creates it, or edits the old one if there is one: it removes unknown
 // fields, whose paths it returns, and sets defaults. The errors are those of
-// the API server; an object with errors is not stored. The object needs a
-// namespace, unless its kind is cluster-scoped: then its namespace is dropped.
+// the API server, except its remark that rules were not checked because of them;
+// an object with errors is not stored. The object needs a namespace, unless its kind
+// is cluster-scoped: then its namespace is dropped.
 func (s *Schema) Admit(ctx context.Context, object, old map[string]any) (unknown []string, errs field.ErrorList) {
 	if metadata, ok := object["metadata"].(map[string]any); ok && !s.namespaced {
 		delete(metadata, "namespace")
@@ -30,11 +31,7 @@ func (s *Schema) Admit(ctx context.Context, object, old map[string]any) (unknown
 	if errs = s.validateMetadata(object, old); len(errs) > 0 && object["metadata"] == nil {
 		return unknown, errs
 	}
-	errs = s.validate(ctx, object, old, errs)
-	if blocksRules(errs) && s.rules != nil {
-		errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
-	}
-	return unknown, named(errs)
+	return unknown, named(s.validate(ctx, object, old, errs))
 }
 
 // Complete removes unknown fields, in place, returns their paths, and sets

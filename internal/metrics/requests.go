@@ -69,7 +69,7 @@ func (m *Metrics) addRequests() {
 		byCode:   counter("operetta_requests_total", "Requests for hooks, by HTTP status. Kind and hook are empty for any other path.", "kind", "hook", "code"),
 		refused:  counter("operetta_requests_refused_total", "Requests that were refused, by reason.", "reason"),
 		panics:   counter("operetta_panics_total", "Requests whose hook panicked: code 500, and a stack in the log.", "kind", "hook"),
-		answered: counter("operetta_answered_children_total", "Children in answers: asked for, kept as they are, or withheld because another controller owns the name.", "kind", "hook", "as"),
+		answered: counter("operetta_answered_children_total", "Children in answers: desired, kept as they are, or withheld because another controller owns the name.", "kind", "hook", "as"),
 		changes:  counter("operetta_children_changes_total", "Children that answers created, updated or removed, as the requests show.", "kind", "hook", "change"),
 		statuses: counter("operetta_status_changes_total", "Answers with another status than the request.", "kind", "hook"),
 		duration: histogram("operetta_request_duration_seconds", "Time from the headers of a request to the end of its answer, waiting included.",

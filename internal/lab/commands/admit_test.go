@@ -52,9 +52,7 @@ warning: unknown field "spec.template.spec.containers[0].imagePulPolicy" (PATH:2
 		"one reason": {"size: -1", "size: 6000", warnings +
 			`operetta: The PodSet "cache" is invalid: spec.size: Invalid value: 6000: spec.size in body should be less than or equal to 5000 (PATH:12)` + "\n"},
 		"what is missing": {"size: -1", "other: 1", strings.Replace(warnings, `warning: unknown field "spec.sise"`, `warning: unknown field "spec.other" (PATH:12)
-warning: unknown field "spec.sise"`, 1) + `operetta: The PodSet "cache" is invalid:
-* spec.size: Required value (PATH:11)
-* the object: Invalid value: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation (PATH:6)
+warning: unknown field "spec.sise"`, 1) + `operetta: The PodSet "cache" is invalid: spec.size: Required value (PATH:11)
 `},
 		"a key with dots": {"example.com/a.b: x", "example.com/a.b: 5", ""},
 		"a rule":          {"size: -1", "size: 1\n  maxUnavailable: 200%", ""},

@@ -46,7 +46,7 @@ func TestExploreTakesWhatIsStored(t *testing.T) {
 	}
 	code, _, says := operetta(t, with(", args: ["+strings.Repeat("a, ", 5000)+"a]"), "explore", "-", "--time", "1ms")
 	require.Equal(t, cli.ExitFailed, code)
-	require.Contains(t, says, "is refused: [spec.template.spec.containers[0].args: Too many: 5001: must have at most 1000 items")
+	require.Contains(t, says, "is refused: spec.template.spec.containers[0].args: Too many: 5001: must have at most 1000 items")
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -19,9 +19,10 @@ project: the CRDs from the Go types of the custom resources, by controller-gen, 
 others from the declarations of the operators in this program. In README.md and in
 docs/install.md it writes what stands between the lines <!-- kinds:begin --> and
 <!-- kinds:end -->, and between the lines of uninstall, where there are any, and in
-CONTRIBUTING.md between the lines of packages what the comments of the packages say. With --shards it also
-writes deploy/overlays/sharded, which divides the custom resources among several
-Metacontrollers. It needs the go command, which downloads controller-gen the first time.
+CONTRIBUTING.md between the lines of packages what the comments of the packages say. With
+--shards it also writes deploy/overlays/sharded, which divides the custom resources among
+several Metacontrollers. It needs the go command, which downloads controller-gen the first
+time.
 
 Run it from the source that it is to see: go run . generate. A Makefile is the place for
 the flags of an installation, so that everybody generates the same.`,

@@ -28,7 +28,8 @@ func newNewCommand(p *program) *cobra.Command {
 		Use:   "new KIND | --module PATH DIR",
 		Short: "Add a kind to this project, or start a module of operators",
 		Long: `New adds a kind that works to the project in the current folder: the children of
---children, with conditions, a sample and cases, to be changed into what is wanted. It writes its package below hooks/, and a line into hooks/hooks.go and
+--children, with conditions, a sample and goldens, to be changed into what is wanted. It
+writes its package below hooks/, and a line into hooks/hooks.go and
 hooks/invariants/invariants.go.
 
 With --module it starts a module in a folder that is new or empty: a program with one
