@@ -55,8 +55,8 @@ var understood = []string{
 	"type", "enum", "minimum", "maximum", "minLength", "maxLength", "pattern", "format", "required", "minItems", "maxItems", "maxProperties",
 	"x-kubernetes-list-type", "x-kubernetes-int-or-string", "properties", "items", "additionalProperties",
 	"description", "default", "x-kubernetes-list-map-keys", "x-kubernetes-map-type", "x-kubernetes-preserve-unknown-fields",
-	"anyOf",                    // only of an int-or-string
-	"not", "minProperties",     // only of a quantity in a map, which has no type
+	"anyOf",                // only of an int-or-string
+	"not", "minProperties", // only of a quantity in a map, which has no type
 	"x-kubernetes-validations", // see TestWhatARuleRefusesIsRefused
 }
 
