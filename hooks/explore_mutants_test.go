@@ -41,7 +41,7 @@ var mutants = []struct {
 	{"Ready as soon as there is a child", "modelbox", "Ready is True only while it is", func(request, answer map[string]any) int {
 		for _, condition := range answer["status"].(map[string]any)["conditions"].([]any) {
 			if c := condition.(map[string]any); c["type"] == "Ready" && len(request["children"].(map[string]any)["Deployment.apps/v1"].(map[string]any)) > 0 {
-				c["status"] = "True"
+				c["status"], c["lastTransitionTime"] = "True", "2026-01-01T00:00:00Z"
 			}
 		}
 		return http.StatusOK
