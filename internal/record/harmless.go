@@ -30,8 +30,8 @@ type place struct {
 // Fields of Kubernetes that hold names, and words that are one of a few. So do those whose names
 // end in Name, and in Policy, Type or Mode.
 var (
-	nameFields = strings.Fields("apiVersion kind name namespace generateName uid resourceVersion finalizers manager subresource container topologyKey fieldPath port targetPort")
-	wordFields = strings.Fields("type status phase reason protocol operator effect operation fieldsType state result")
+	nameFields = strings.Fields("apiVersion kind name namespace generateName uid resourceVersion finalizers manager subresource container topologyKey fieldPath port targetPort result env")
+	wordFields = strings.Fields("type status phase reason protocol operator effect operation fieldsType state")
 )
 
 // ruleOf returns the rule for the members of a field by its name.
