@@ -168,7 +168,7 @@ func All(text []byte) ([]Document, error) {
 		above += bytes.Count(before, []byte("\n"))
 		content, err := toJSON(part)
 		if err != nil {
-			return nil, located{fmt.Errorf("document %d %w", i+1, err), above}
+			return nil, located{fmt.Errorf("document %d %w", i+1, err), above, above + 1 + bytes.Count(bytes.TrimRight(part, " \n"), []byte("\n"))}
 		}
 		first, line := above, Lines(part)
 		rest, above = behind, above+bytes.Count(part, []byte("\n"))
@@ -208,10 +208,10 @@ func (d Document) items() (items []Document, isList bool) {
 	return items, true
 }
 
-// located is an error in a document with so many lines above it.
+// located is an error in a document with so many lines above it, and its last line in the text.
 type located struct {
 	error
-	above int
+	above, last int
 }
 
 // Unwrap returns the error.
@@ -228,7 +228,7 @@ func LineOf(err error) int {
 	}
 	if found := lineInError.FindStringSubmatch(e.Error()); found != nil {
 		line, _ := strconv.Atoi(found[1]) // it has only digits
-		return e.above + line
+		return min(e.above+line, e.last)  // a parser may say the line behind the end
 	}
 	return e.above + 1
 }

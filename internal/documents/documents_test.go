@@ -91,6 +91,9 @@ func TestLineOf(t *testing.T) {
 		"# one\na: b\n---\nc: d\ne: [\n":  5,
 		"a: b\r\n---\r\nc: d\r\nc: e\r\n": 4,
 		"a: b\n":                          0,
+		"a: b\nc\n":                       2,
+		"\n\na: b\nc\n\n":                 4,
+		"a: b\nc\n---\nd: e\n":            2,
 	} {
 		_, err := All([]byte(text))
 		require.Equal(t, want, LineOf(err), "%s: %v", text, err)

@@ -179,7 +179,7 @@ func TestConditionsComeFirst(t *testing.T) {
 	assert.False(t, eval[bool](p, `!!document.querySelector(".conditions")`), "it has none")
 	p.click("Changes")
 	p.click("Vanish")
-	p.until(`document.querySelector(".history")?.innerText.includes("deleted by a user")`)
+	p.until(`document.querySelector(".history")?.innerText.includes("deleted by a person")`)
 	assert.Contains(t, eval[string](p, `document.querySelector(".history").innerText`), "created by the hook")
 	assert.Equal(t, "0s", eval[string](p, `document.querySelector("svg.axis text").textContent.trim()`))
 	assert.Greater(t, eval[float64](p, `document.querySelectorAll("svg.axis text").length`), 3.0)
@@ -212,5 +212,5 @@ func TestMistakesSayWhatToWrite(t *testing.T) {
 	p.write("kind: Pod")
 	p.press("Enter")
 	p.write("metadata: {name: p}")
-	p.until(`(` + problem + `).includes("line 3: there is no operator for the kind Pod of v1, only for Build of ci.zt.vapi.cc/v1")`)
+	p.until(`(` + problem + `).includes("line 3: there is no custom resource of a kind that operetta knows, only Pod of v1: write one of Build of ci.zt.vapi.cc/v1")`)
 }

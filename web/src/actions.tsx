@@ -37,7 +37,7 @@ export function choicesFor(item: Item, objects: Item[], actions: ActionKind[]): 
       action: `${name} ${of === "kind" ? kind : id}`,
       details: (details ?? []).filter((each) => (!each.ofPods || controlsPods) && (each.kinds ?? [kind]).includes(kind)),
     }));
-  return isParent ? [...choices, { name: "Delete", does: "a user deletes it", group: "people", word: "delete it", action: `delete ${id}`, details: [] }] : choices;
+  return isParent ? [...choices, { name: "Delete", does: "a person deletes it", group: "people", word: "delete it", action: `delete ${id}`, details: [] }] : choices;
 }
 
 const general = ["mend", "restart", "quota off", "refuse Pod off", "wait 5m", "wait timer", "relist Pod", "metric ", "due CronJob/"];
@@ -84,7 +84,7 @@ export function Actions({ item, objects, step, actions, onAct }: Props) {
               <Choose key={choice.name} choice={choice} onHint={setHint} onAct={onAct} />
             ))}
             {hasEdit && (
-              <button type="button" onClick={() => setEditing(true)} {...tellBy(setHint, "change a field, as a user does")}>
+              <button type="button" onClick={() => setEditing(true)} {...tellBy(setHint, "change a field, as a person does")}>
                 <b>Edit…</b> <small>change a field</small>
               </button>
             )}

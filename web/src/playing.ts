@@ -132,8 +132,8 @@ export function usePlaying() {
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
-  useEffect(() => {
-    if (scenario && first.current) keep(first.current, scenario);
+  useLayoutEffect(() => {
+    if (scenario && first.current) keep(first.current, scenario); // at once: the page may be loaded again in the next moment
   }, [scenario]);
   useEffect(() => {
     if (!linked.current || linked.current === scenario) return;

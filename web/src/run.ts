@@ -165,10 +165,9 @@ export function clock(seconds: number): string {
 }
 
 const verbs: Record<string, string> = { reported: "status changed", deleting: "deletion begun", struck: "fault", failed: "sync failed" };
-const actors: Record<string, string> = { applied: "a user", "deleted by hand": "a user" };
 
 /** verbOf says what happened, in words. */
 export const verbOf = (event: RunEvent) => verbs[event.verb] ?? event.verb;
 
 /** byWhom says who did it, in words that follow what happened. */
-export const byWhom = (event: RunEvent) => (event.by ? ` by ${actors[event.by] ?? event.by}` : "");
+export const byWhom = (event: RunEvent) => (event.by ? ` by ${event.by}` : "");

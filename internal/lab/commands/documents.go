@@ -37,6 +37,9 @@ func (p *program) readDocuments(path string) ([]document, error) {
 	return documentsOf(path, text)
 }
 
+// errEmpty says that a text has no document.
+var errEmpty = errors.New("has no document")
+
 // documentsOf returns all documents of a text from a path.
 func documentsOf(path string, text []byte) ([]document, error) {
 	read, err := documents.All(text)
@@ -44,7 +47,7 @@ func documentsOf(path string, text []byte) ([]document, error) {
 		return nil, fmt.Errorf("%s, %w", sourceOf(path), err)
 	}
 	if len(read) == 0 {
-		return nil, fmt.Errorf("%s has no document", sourceOf(path))
+		return nil, fmt.Errorf("%s %w", sourceOf(path), errEmpty)
 	}
 	var list []document
 	for _, d := range read {

@@ -233,7 +233,7 @@ func (p pagePlayer) read(scenario page.Scenario) (rounds [][]document, problems 
 	for i, file := range scenario.Files {
 		list, err := documentsOf(cmp.Or(file.Name, fmt.Sprintf("file %d", i+1)), []byte(file.Text))
 		if err != nil {
-			problems = append(problems, page.Problem{File: &i, Line: documents.LineOf(err), Message: err.Error(), Severity: page.Wrong})
+			problems = append(problems, page.Problem{File: &i, Line: documents.LineOf(err), Message: p.plain(err), Severity: page.Wrong})
 		}
 		for _, d := range list {
 			d.file = i
@@ -248,12 +248,29 @@ func (p pagePlayer) read(scenario page.Scenario) (rounds [][]document, problems 
 	}
 	rounds, err := p.inRounds(all, "the page")
 	switch {
-	case err != nil && len(all) > 0:
-		return nil, []page.Problem{all[0].wrong(err)}
+	case err != nil && len(all) > 0: // none is of a kind that is known
+		problem := all[0].wrong(errors.New(strings.TrimPrefix(err.Error(), all[0].at("kind")+": ")))
+		problem.Line = all[0].line("kind")
+		return nil, []page.Problem{problem}
 	case err != nil:
 		return nil, []page.Problem{wrong(err)}
 	}
 	return rounds, nil
+}
+
+// place is what the page shows already beside an error of a text: its file and line.
+var place = regexp.MustCompile(`(?s)^.* (is neither YAML nor JSON: )(?:yaml: )?(?:line \d+: )?`)
+
+// plain returns an error of a text as the page shows it, beside the line.
+func (p pagePlayer) plain(err error) string {
+	if errors.Is(err, errEmpty) {
+		var kinds []string
+		for _, controller := range p.Controllers() {
+			kinds = append(kinds, controller.Parent.Kind)
+		}
+		return "there is nothing to play: write a custom resource, of the kind " + strings.Join(kinds, ", ")
+	}
+	return place.ReplaceAllString(err.Error(), "it $1")
 }
 
 func wrong(err error) page.Problem { return page.Problem{Message: err.Error(), Severity: page.Wrong} }

@@ -246,9 +246,9 @@ func TestMistakesHaveLines(t *testing.T) {
 	set := "apiVersion: apps.jicki.cn/v1alpha1\nkind: PodSet\nmetadata: {name: web}\nspec:\n  size: 1\n  sise: 2\n  template: {spec: {containers: [{name: c, image: nginx}]}}\n"
 	for text, want := range map[string]string{
 		set:                 "6 spec.sise unknown field: it is left out warning",
-		set + "---\na: [\n": "9  file 1, document 2 is neither YAML nor JSON",
-		"":                  "0  file 1 has no document error",
-		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n": "1  file 1:2: there is no custom resource of a kind that operetta knows, only Pod of v1: write one of Build",
+		set + "---\na: [\n": "9  it is neither YAML nor JSON: did not find",
+		"":                  "0  there is nothing to play: write a custom resource, of the kind Build, ",
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n": "2  there is no custom resource of a kind that operetta knows, only Pod of v1: write one of Build of ci.zt.vapi.cc/v1, ",
 		"a: b\n": "1  file 1, document 1 is neither a custom resource nor a hook request",
 		strings.Replace(strings.Replace(set, "size: 1", "size: x", 1), "sise: 2", "#", 1): "5 spec.size ",
 	} {

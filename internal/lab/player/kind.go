@@ -90,7 +90,7 @@ func ActionKinds() []ActionKind {
 		{Name: "crash", Form: anObject + " [N]", IsFlag: true, Group: "Metacontroller", Word: "dies after a write", OfParents: true, Begins: 1, Does: "Metacontroller dies after its first, or Nth, write for it"},
 		{Name: "lose-status", Form: anObject, IsFlag: true, Group: "Metacontroller", Word: "its write is lost", OfParents: true, Begins: 1, Does: "the write of its status is lost"},
 		{Name: "create", Form: objectJSON, Does: "a user applies an object"},
-		{Name: "delete", Form: anObject + " [orphan|foreground]", Does: "a user deletes it"},
+		{Name: "delete", Form: anObject + " [orphan|foreground]", Does: "a person deletes it"},
 		{Name: "mend", Does: "whatever fails, holds, flaps, is lost or is refused no longer does"},
 		{Name: "metric", Form: "NAME PERCENT", Does: "a HorizontalPodAutoscaler measures that much of its target"},
 		{Name: "due", Form: anObject, Kinds: []string{metacontroller.CronJob.Kind}, Does: "the schedule of a CronJob is due"},
