@@ -53,7 +53,7 @@ exit $code
 // pluginCommand returns the call of kubectl-operetta with a stand-in for kubectl, which has the objects of a dump.
 func pluginCommand(t *testing.T, folder, dump string, args ...string) *exec.Cmd {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte(kubectl), 0o700))
+	replace(t, filepath.Join(folder, "kubectl"), []byte(kubectl))
 	text, err := os.ReadFile(dump)
 	require.NoError(t, err)
 	var list struct{ Items []map[string]any }
@@ -74,13 +74,20 @@ func pluginCommand(t *testing.T, folder, dump string, args ...string) *exec.Cmd 
 	for resource, items := range kinds {
 		text, err := json.Marshal(map[string]any{"kind": "List", "apiVersion": "v1", "items": items})
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, resource+".json"), text, 0o600))
+		replace(t, filepath.Join(folder, resource+".json"), text)
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	command := exec.CommandContext(t.Context(), "../../../deploy/kubectl-operetta", args...)
 	command.Env = append(os.Environ(), "OPERETTA="+self, "OPERETTA_TEST_IS_OPERETTA=yes", "KUBECTL_FOLDER="+folder, "OPERETTA_INTERVAL=0.1", "PATH="+folder+":"+os.Getenv("PATH"))
 	return command
+}
+
+// replace writes a file of which no reader sees a part.
+func replace(t *testing.T, path string, text []byte) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path+".new", text, 0o700))
+	require.NoError(t, os.Rename(path+".new", path))
 }
 
 // plugin calls it.
