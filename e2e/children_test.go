@@ -107,7 +107,9 @@ func withoutNamespace(t *testing.T, path string) string {
 // node ports belong to the whole cluster, not to a namespace.
 func requireSettles(t *testing.T, stream, ns string, flags ...string) {
 	t.Helper()
-	in := "--namespace=" + namespace(t, ns)
+	ns = namespace(t, ns)
+	stream = strings.ReplaceAll(stream, "\n  namespace: default\n", "\n  namespace: "+ns+"\n") // render's default
+	in := "--namespace=" + ns
 	flags = append(flags, in)
 	apply(t, stream, flags...)
 	t.Cleanup(func() {
