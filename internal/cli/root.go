@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +12,7 @@ import (
 const runGroup = "run"
 
 func newRootCommand(p *Program, more Commands) *cobra.Command {
-	var version bool
+	versionCommand, asksVersion := newVersionCommand(p), false
 	root := &cobra.Command{
 		Use:   p.name,
 		Short: "Kubernetes operators as pure functions, behind Metacontroller",
@@ -34,9 +33,8 @@ A Metacontroller in the cluster watches and applies.
 			return Usagef("there is no command %q", args[0])
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if version {
-				_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine(p.name))
-				return err
+			if asksVersion {
+				return versionCommand.RunE(cmd, nil)
 			}
 			return cmd.Help()
 		},
@@ -48,10 +46,10 @@ A Metacontroller in the cluster watches and applies.
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	// Not cobra's own, whose template would link text/template, which keeps every method of
 	// every type: a quarter of the program.
-	root.Flags().BoolVar(&version, "version", false, "print the version")
+	root.Flags().BoolVar(&asksVersion, "version", false, "print the version")
 	root.AddGroup(more.Groups...)
 	root.AddGroup(&cobra.Group{ID: runGroup, Title: "Run it:"})
-	root.AddCommand(newServeCommand(p), newConfigCommand(p), newVersionCommand(p))
+	root.AddCommand(newServeCommand(p), newConfigCommand(p), versionCommand)
 	if more.New != nil {
 		root.AddCommand(more.New(p)...)
 	}
