@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,7 +74,7 @@ func TestChildrenOfSamplesSettle(t *testing.T) {
 		}
 		stream := children(t, path)
 		if stream == "" { // a PodBuggerTool has no children before a Pod matches
-			stream = children(t, withoutNamespace(t, "../testdata/"+name+"/sync/access-comes-before-the-job.in.yaml"))
+			stream = children(t, "../testdata/"+name+"/sync/access-comes-before-the-job.in.yaml")
 		}
 		t.Run(name+" client-side", func(t *testing.T) {
 			requireSettles(t, stream, "settle-client-"+name)
@@ -86,29 +85,12 @@ func TestChildrenOfSamplesSettle(t *testing.T) {
 	}
 }
 
-// withoutNamespace returns the path of a copy of a case whose objects have no
-// metadata.namespace, so that they can be applied in any.
-func withoutNamespace(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	var lines []string
-	for line := range strings.Lines(string(text)) {
-		if strings.TrimSpace(line) != "namespace: default" {
-			lines = append(lines, line)
-		}
-	}
-	copied := filepath.Join(t.TempDir(), filepath.Base(path))
-	require.NoError(t, os.WriteFile(copied, []byte(strings.Join(lines, "")), 0o600))
-	return copied
-}
-
 // requireSettles applies a stream twice, and deletes the objects after the test:
 // node ports belong to the whole cluster, not to a namespace.
 func requireSettles(t *testing.T, stream, ns string, flags ...string) {
 	t.Helper()
 	ns = namespace(t, ns)
-	stream = strings.ReplaceAll(stream, "\n  namespace: default\n", "\n  namespace: "+ns+"\n") // render's default
+	stream = strings.ReplaceAll(stream, "\n  namespace: default\n", "\n  namespace: "+ns+"\n") // which render fills in
 	in := "--namespace=" + ns
 	flags = append(flags, in)
 	apply(t, stream, flags...)
