@@ -186,27 +186,37 @@ func (p *program) controllerFor(d document) (metacontroller.Controller, error) {
 	return metacontroller.Controller{}, p.noParent([]document{d}, sourceOf(d.path))
 }
 
-// noParent says that no document is a custom resource of a known kind, and of which kinds the documents are.
+// knownKinds returns the kinds of the custom resources that are known, for a message.
+func (p *program) knownKinds() string {
+	var known []string
+	for _, controller := range p.Controllers() {
+		known = append(known, controller.Parent.Kind+" of "+controller.Parent.APIVersion)
+	}
+	return strings.Join(known, ", ")
+}
+
+// noParent says where and that no document is a custom resource of a known kind.
 func (p *program) noParent(all []document, files string) error {
-	var seen, known []string
+	if len(all) == 0 {
+		return fmt.Errorf("%s: there is no custom resource that somebody has applied: write one of %s", files, p.knownKinds())
+	}
+	return fmt.Errorf("%s: %s", all[0].at("kind"), p.unknownKinds(all))
+}
+
+// unknownKinds says that no document is a custom resource of a known kind, and of which kinds they are.
+func (p *program) unknownKinds(all []document) string {
+	var seen []string
 	for _, d := range all {
 		h, _ := d.head() // one without a kind is told by whoever reads it
 		if kind := h.Kind + " of " + h.APIVersion; !slices.Contains(seen, kind) {
 			seen = append(seen, kind)
 		}
 	}
-	for _, controller := range p.Controllers() {
-		known = append(known, controller.Parent.Kind+" of "+controller.Parent.APIVersion)
-	}
-	if len(seen) == 0 {
-		return fmt.Errorf("%s: there is no custom resource that somebody has applied: write one of %s", files, strings.Join(known, ", "))
-	}
 	const most = 5
 	if len(seen) > most {
 		seen = append(seen[:most], fmt.Sprintf("and %d more", len(seen)-most))
 	}
-	return fmt.Errorf("%s: there is no custom resource of a kind that %s knows, only %s: write one of %s",
-		all[0].at("kind"), p.Name(), strings.Join(seen, ", "), strings.Join(known, ", "))
+	return fmt.Sprintf("there is no custom resource of a kind that %s knows, only %s: write one of %s", p.Name(), strings.Join(seen, ", "), p.knownKinds())
 }
 
 // only returns the one document of a file that an operator knows, and that

@@ -233,7 +233,7 @@ func (p pagePlayer) read(scenario page.Scenario) (rounds [][]document, problems 
 	for i, file := range scenario.Files {
 		list, err := documentsOf(cmp.Or(file.Name, fmt.Sprintf("file %d", i+1)), []byte(file.Text))
 		if err != nil {
-			problems = append(problems, page.Problem{File: &i, Line: documents.LineOf(err), Message: p.plain(err), Severity: page.Wrong})
+			problems = append(problems, page.Problem{File: &i, Line: documents.LineOf(err), Message: p.plain(scenario, err), Severity: page.Wrong})
 		}
 		for _, d := range list {
 			d.file = i
@@ -248,10 +248,8 @@ func (p pagePlayer) read(scenario page.Scenario) (rounds [][]document, problems 
 	}
 	rounds, err := p.inRounds(all, "the page")
 	switch {
-	case err != nil && len(all) > 0: // none is of a kind that is known
-		problem := all[0].wrong(errors.New(strings.TrimPrefix(err.Error(), all[0].at("kind")+": ")))
-		problem.Line = all[0].line("kind")
-		return nil, []page.Problem{problem}
+	case err != nil && len(all) > 0: // each has a name, so none is of a kind that is known
+		return nil, []page.Problem{{File: &all[0].file, Line: all[0].line("kind"), Message: p.unknownKinds(all), Severity: page.Wrong}}
 	case err != nil:
 		return nil, []page.Problem{wrong(err)}
 	}
@@ -262,8 +260,8 @@ func (p pagePlayer) read(scenario page.Scenario) (rounds [][]document, problems 
 var place = regexp.MustCompile(`(?s)^.* (is neither YAML nor JSON: )(?:yaml: )?(?:line \d+: )?`)
 
 // plain returns an error of a text as the page shows it, beside the line.
-func (p pagePlayer) plain(err error) string {
-	if errors.Is(err, errEmpty) {
+func (p pagePlayer) plain(scenario page.Scenario, err error) string {
+	if errors.Is(err, errEmpty) && len(scenario.Files) == 1 {
 		var kinds []string
 		for _, controller := range p.Controllers() {
 			kinds = append(kinds, controller.Parent.Kind)

@@ -257,6 +257,9 @@ func TestMistakesHaveLines(t *testing.T) {
 		found := fmt.Sprintf("%d %s %s %s", problems[0].Line, problems[0].Field, problems[0].Message, problems[0].Severity)
 		require.Contains(t, found, want, text)
 	}
+	problems := p.Check(page.Scenario{Files: []page.File{{Name: "set.yaml", Text: set}, {Name: "empty.yaml"}}})
+	require.NotEmpty(t, problems)
+	require.Equal(t, "empty.yaml has no document", problems[0].Message, "the other file has something to play")
 }
 
 // TestNoValueOfASecretIsInARun, whoever wrote it.

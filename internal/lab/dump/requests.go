@@ -30,7 +30,7 @@ type Options struct {
 	Now time.Time
 	// Only chooses among the custom resources; nil are all of them.
 	Only func(kube.Ref) bool
-	// Edits are custom resources that are applied before the hooks are asked, as a user does.
+	// Edits are custom resources that are applied before the hooks are asked, as a person does.
 	Edits map[kube.Ref]kube.Object
 }
 

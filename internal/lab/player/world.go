@@ -108,7 +108,7 @@ func New(options Options) *World {
 	return w
 }
 
-// Apply creates or edits an object as a user does with kubectl. An object that
+// Apply creates or edits an object as a person does with kubectl. An object that
 // is no parent belongs to someone else. The error is that of the API server,
 // including the refusal of an edit by a validation rule.
 func (w *World) Apply(text []byte) error {
